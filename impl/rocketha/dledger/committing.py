@@ -126,7 +126,9 @@ def apply_next(state: PusherState, around: Around) -> PusherStepped:
         since = state.applied_index - state.snapshot_index
         if config.enable_snapshot and since >= config.snapshot_threshold:
             return PusherStepped(state, (Then(event=SnapshotDue()),))
-        return PusherStepped(state)
+        cut_to = config.push_rules.cut_to(state.snapshot_index, state.applied_index)
+        may_cut = config.enable_snapshot and cut_to > around.log.before_begin_index
+        return PusherStepped(state, (Then(event=CutLogDue()),) if may_cut else ())
     state = replace(state, applied_index=index)
     return PusherStepped(
         state, (ApplyEntry(index=index), Then(event=ApplyDue())), PusherAction.APPLY

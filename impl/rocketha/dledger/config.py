@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from rocketha.dledger.push_rules import PUSHER_RULES, PusherRules
+from rocketha.dledger.read_rules import READ_RULES, ReadRules
 from rocketha.dledger.rules import ELECTOR_RULES, ElectorRules
 from rocketha.errors import ConfigurationError
 
@@ -72,6 +73,7 @@ class DLedgerConfig:
     max_snapshot_reserved_num: int = 3
     rules: ElectorRules = field(default=ELECTOR_RULES, repr=False)
     push_rules: PusherRules = field(default=PUSHER_RULES, repr=False)
+    read_rules: ReadRules = field(default=READ_RULES, repr=False)
 
     def __post_init__(self) -> None:
         if len(set(self.peers)) != len(self.peers) or "" in self.peers:

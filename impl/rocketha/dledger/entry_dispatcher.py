@@ -241,7 +241,9 @@ def _install(
 ) -> tuple[PusherState, list[Effect]]:
     """Source: EntryDispatcher.doInstallSnapshot"""
     index = state.snapshot_index
-    assert index >= around.log.before_begin_index, (index, around.log.before_begin_index)
+    if index < around.log.before_begin_index:
+        again = _after_error(_begin_again(dispatcher, around), around)
+        return state.with_dispatcher(peer, again), []
     state, number = _pushed(state, peer, dispatcher, around, (index, index))
     term = around.member.curr_term
     return state, [SendSnapshot(number=number, peer=peer, term=term, index=index)]

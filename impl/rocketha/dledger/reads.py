@@ -34,10 +34,10 @@ def ask_read(
 ) -> NodeStepped:
     """Note what is committed; heartbeats are due at once."""
     member, committed = state.elector.member, state.pusher.committed_index
-    code = None
-    if not member.is_leader:
+    code, rules = None, state.elector.config.read_rules
+    if not rules.may_read(member.is_leader):
         code = DLedgerResponseCode.NOT_LEADER
-    elif log.term_at(committed) != member.curr_term:
+    elif not rules.knows_committed(log.term_at(committed), member.curr_term):
         code = DLedgerResponseCode.LEADER_NOT_READY
     if code is not None:
         refused = RefuseClient(
@@ -59,13 +59,14 @@ def serve_reads(state: NodeState) -> NodeStepped:
     """Answer the reads that may be answered by now."""
     if not state.reads:
         return NodeStepped(state)
-    beat = state.elector.beat
-    reads = tuple(_confirmed(state, beat))
-    applied = state.pusher.applied_index
-    ready = [read for read in reads if read.is_confirmed and read.index <= applied]
-    left = tuple([read for read in reads if not (read.is_confirmed and read.index <= applied)])
-    effects: tuple[Effect, ...] = tuple([AnswerRead(ticket=read.ticket) for read in ready])
-    return NodeStepped(replace(state, reads=left), effects)
+    rules, applied = state.elector.config.read_rules, state.pusher.applied_index
+    effects, left = list[Effect](), list[PendingRead]()
+    for read in _confirmed(state, state.elector.beat):
+        if rules.is_confirmed(read.is_confirmed) and rules.has_applied(applied, read.index):
+            effects.append(AnswerRead(ticket=read.ticket))
+        else:
+            left.append(read)
+    return NodeStepped(replace(state, reads=tuple(left)), tuple(effects))
 
 
 def _confirmed(state: NodeState, beat: Beat | None) -> Iterator[PendingRead]:

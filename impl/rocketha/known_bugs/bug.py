@@ -166,6 +166,8 @@ class Bug(StrEnum):
     ALONE = "Alone"
     """A master that knows itself only shows all of its log, also while it has asked for others.
     `CommitLog.getConfirmOffset`."""
+    APPLIED_FIRST = "AppliedFirst"
+    """A read is answered before the state machine has what was committed."""
     BOUNDARY_OF_CUT = "BoundaryOfCut"
     """A log that is cut has the term of its last entry before its first one: the boundary of
     another entry. openmessaging/dledger, RESET_BUT_KEEP_SOME."""
@@ -209,6 +211,9 @@ class Bug(StrEnum):
     connection may be that of one that is gone. `ReplicasManager.doReportSyncStateSetChanged`."""
     HAS_MASTER = "HasMaster"
     """A set without the master is taken."""
+    HEARTBEATS = "Heartbeats"
+    """A leader answers a read that nobody has confirmed since the call. openmessaging/dledger
+    `ReadMode.LEASE_READ`."""
     INSTALL_FRESH = "InstallFresh"
     """A leader's snapshot is taken that is behind what the node knows, if only it is not older than
     the node's last one."""
@@ -231,6 +236,9 @@ class Bug(StrEnum):
     """An answer from before a restart makes a broker master of its old epoch once more."""
     LATE_SET = "LateSet"
     """An answer that was overtaken takes a master's set back to an older one."""
+    LOCAL_READ = "LocalRead"
+    """Any member answers a read from its own state. openmessaging/dledger
+    `ReadMode.UNSAFE_READ`."""
     MASTER_ANSWERS = "MasterAnswers"
     """Any broker answers a handshake, whatever its role.
     `AutoSwitchHAService.AutoSwitchAcceptSocketService`."""
@@ -249,6 +257,8 @@ class Bug(StrEnum):
     """A node votes twice in a term."""
     OWN_SYNC = "OwnSync"
     """A leader counts what it has not synchronized. openmessaging/dledger `QuorumAckChecker`."""
+    OWN_TERM_FIRST = "OwnTermFirst"
+    """A new leader notes an index for reads before it knows what was committed."""
     PASSED_STALE = "PassedStale"
     """A candidate that has heard of a larger term leads in this one. openmessaging/dledger
     `DLedgerLeaderElector.maintainAsCandidate`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from rocketha.dledger.node_state import NodeState
 from rocketha.recording.recorder import NOT_RECORDED, Recording
@@ -69,6 +69,9 @@ class NullDLedgerObserver:
         """Do nothing."""
 
 
+_DOUBLED_MS: Final = (20, 1_000)
+
+
 class DLedgerCluster:
     """A group and its clients."""
 
@@ -93,6 +96,8 @@ class DLedgerCluster:
         self.recording = recording
         self.crash_points = crash_points or CrashPoints()
         self.actions = 0
+        self.is_calm = False
+        """Nothing goes wrong any more."""
         self.clients = Clients(self)
         self._observer = observer
         self.machines: dict[BrokerId, DLedgerMachine] = {}
@@ -185,6 +190,15 @@ class DLedgerCluster:
         self.members[peer].arrive(arrived)
 
     # ---- what members tell ----
+
+    def doubled_after_ms(self) -> int | None:
+        """Draw whether a request arrives once more, and when."""
+        percent = 0 if self.is_calm else self.plan.doubled_percent
+        rng = self.random_source.of("doubled")
+        if not percent or rng.randrange(100) >= percent:
+            return None
+        self.counts.add(Fault.DOUBLED_REQUEST)
+        return 1 + rng.randrange(rng.choice(_DOUBLED_MS))
 
     def client_told(self, told: SavedClient) -> None:
         """Tell a client."""

@@ -27,6 +27,7 @@ from rocketha.dledger.performers import (
 from rocketha.dledger.register import RegisterService
 from rocketha.dledger.state import RoleChanged
 from rocketha.dledger.store_options import StoreOptions
+from rocketha.errors import DLedgerFileError, TermFileError
 from rocketha.formats.dledger_index_file import INDEX_UNIT_SIZE
 from rocketha.formats.dledger_request_codec import push_request
 from rocketha.formats.dledger_requests import DLedgerRequest
@@ -37,6 +38,7 @@ from rocketha.runtime.effects import AnswerClient, RefuseRequest, Respond, SendR
 from rocketha.runtime.events import RequestEvent, TimerFired
 from rocketha.runtime.ports import StepUnderWay
 from rocketha.sim.engine.crash_points import CrashPoints, Ending
+from rocketha.sim.engine.failure import CoreFailure
 from rocketha.sim.engine.faults import Fault, FaultCounts
 from rocketha.sim.engine.frames import Frame, FrameRecorder
 from rocketha.sim.engine.node import Node, broker_address
@@ -139,6 +141,10 @@ class Surroundings(CallingCluster, Protocol):
         """Return where the random numbers of a member that starts begin."""
         ...
 
+    def doubled_after_ms(self) -> int | None:
+        """Return after how long a request arrives once more; None: it does not."""
+        ...
+
     def report(self, stepped: MemberStepped) -> None:
         """Hear of a step."""
         ...
@@ -199,7 +205,12 @@ class Member(CallingNode[NodeState, NodeHears, NodeAction]):
         """Come up with what the disk has."""
         machine = self.machine
         self.registers = RegisterService()
-        machine.opened = DLedgerFiles.open(machine.disk, STORE, self.registers)
+        try:
+            machine.opened = DLedgerFiles.open(machine.disk, STORE, self.registers)
+        except (DLedgerFileError, TermFileError) as error:
+            if not machine.bugs:
+                raise
+            raise CoreFailure(str(error)) from error
         store = machine.opened.store
         seed = self._cluster.draw_seed(machine)
         machine.state = core.started(
@@ -301,8 +312,18 @@ class Member(CallingNode[NodeState, NodeHears, NodeAction]):
         self._cluster.scheduler.after(wait_ms, later)
 
     def arrive(self, arrived: Arrived) -> None:
-        """Hear a request."""
+        """Hear a request, and perhaps once more later: then nobody waits for the answer."""
+        incarnation = self.machine.incarnation
         self.when_it_runs(lambda: super(Member, self).arrive(arrived))
+        late_ms = self._cluster.doubled_after_ms()
+        if late_ms is None:
+            return
+
+        def again() -> None:
+            if self.machine.incarnation == incarnation:
+                self.when_it_runs(lambda: super(Member, self).arrive(arrived))
+
+        self._cluster.scheduler.after(late_ms, again)
 
     # ---- timers ----
 

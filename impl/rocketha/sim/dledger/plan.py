@@ -10,7 +10,7 @@ from typing import Final
 
 from rocketha.dledger.config import DLedgerConfig
 from rocketha.known_bugs import Bugs
-from rocketha.known_bugs.dledger import elector_rules, pusher_rules
+from rocketha.known_bugs.dledger import elector_rules, pusher_rules, read_rules
 from rocketha.sim.engine.clock import TRUE_TIME, Clock
 from rocketha.sim.engine.faults import DLEDGER_FAULTS, Fault, FaultPlan, draw_plan, with_fault
 from rocketha.sim.engine.node import broker_address
@@ -56,6 +56,8 @@ class DLedgerPlan:
     log_read_percent: int
     """Share of reads by an entry in the log; the others are by the read index."""
     client_loss_percent: int
+    doubled_percent: int
+    """Share of requests between members that arrive twice."""
     transfer_ms: int | None
     """Mean time between two leaderships that an operator hands over."""
 
@@ -107,6 +109,7 @@ def draw_dledger_run(streams: PerPurposeStreams, options: SimOptions) -> DLedger
                     max_snapshot_reserved_num=2,
                     rules=elector_rules(options.bugs),
                     push_rules=pusher_rules(options.bugs),
+                    read_rules=read_rules(options.bugs),
                 )
                 for peer in peers
             ]
@@ -118,6 +121,7 @@ def draw_dledger_run(streams: PerPurposeStreams, options: SimOptions) -> DLedger
         write_percent=rng.choice((30, 60)),
         log_read_percent=rng.choice((20, 50)),
         client_loss_percent=loss,
+        doubled_percent=rng.choice((2, 10)) if Fault.DOUBLED_REQUEST in faults else 0,
         transfer_ms=rng.choice((None, 1_000, 3_000)),
     )
 

@@ -12,6 +12,7 @@ from rocketha.histories.clients import LinearizableClients
 from rocketha.histories.linearizability.operation import Kind
 from rocketha.sim.dledger.clients import How
 from rocketha.sim.dledger.cluster import DLedgerCluster
+from rocketha.sim.dledger.machine import Member
 from rocketha.sim.dledger.nemeses import Nemeses
 from rocketha.sim.dledger.plan import DLedgerPlan
 from rocketha.sim.engine.fault_injector import FaultInjector
@@ -20,7 +21,8 @@ from rocketha.types import BrokerId
 
 __all__ = ["DLedgerWorkload"]
 
-_ASKS_LEADER_PERCENT: Final = 80
+_ASKS_ANY_LEADER_PERCENT: Final = 40
+_ASKS_LEADER_PERCENT: Final = 85
 
 
 class DLedgerWorkload:
@@ -64,6 +66,7 @@ class DLedgerWorkload:
         for member in cluster.members.values():
             member.go_on()
         cluster.clients.loss_percent = 0
+        cluster.is_calm = True
         self._healed_with = self._answered()
 
     # ---- the end ----
@@ -116,12 +119,17 @@ class DLedgerWorkload:
         cluster.clients.call(client, self._whom(rng), key, how, self._next_call)
 
     def _whom(self, rng: Random) -> BrokerId:
-        """Ask the leader, as far as anybody knows; now and then somebody else."""
-        leader = self._cluster.leader()
-        numbers = list(self._cluster.members)
-        asks_leader = rng.randrange(100) < _ASKS_LEADER_PERCENT
-        drawn = rng.choice(numbers)
-        return leader.id if leader is not None and asks_leader else drawn
+        """Ask the leader, or who takes itself for it; now and then anybody."""
+        leader, members = self._cluster.leader(), self._cluster.members
+        led = [one.id for one in members.values() if self._takes_itself_for_leader(one)]
+        drawn, asks = rng.choice(list(members)), rng.randrange(100)
+        if led and asks < _ASKS_ANY_LEADER_PERCENT:
+            return rng.choice(led)
+        return leader.id if leader is not None and asks < _ASKS_LEADER_PERCENT else drawn
+
+    @staticmethod
+    def _takes_itself_for_leader(member: Member) -> bool:
+        return member.host.is_up and member.state.elector.member.is_leader
 
     def _transfer(self, injection: Injection) -> None:
         """Let an operator hand the leadership over."""

@@ -112,6 +112,8 @@ class Fault(StrEnum):
     """Two halves of a group do not hear each other, but for one node that hears all."""
     PARTITION_MAJORITIES_RING = "partition-majorities-ring"
     """Each node of a group hears a majority, and no two of them the same one."""
+    DOUBLED_REQUEST = "doubled-request"
+    """A request between members of a group arrives once more, later."""
 
 
 Faults = frozenset[Fault]
@@ -205,6 +207,7 @@ DLEDGER_FAULTS: Final = (
     Fault.HALF_OPEN,
     Fault.CLOCK_SKEW,
     Fault.CLIENT_LOSS,
+    Fault.DOUBLED_REQUEST,
     Fault.CUT_IN_STEP,
 )
 """What can happen to a DLedger group, besides its nemeses."""
