@@ -26,6 +26,9 @@ EXTENDS DLedgerState
 -----------------------------------------------------------------------------
 \* Which steps are explored: all of them here, fewer where a finite model overrides this.
 Explored(action, n) == TRUE
+\* Which requests for votes and to lead and heartbeats come to m, and which answers end a round: all.
+Arrives(message, m) == TRUE
+IsOver(n, S) == TRUE
 
 Quorum(S) == 2 * Cardinality(S) > Cardinality(Node)
 End(n) == Len(log[n])
@@ -103,11 +106,14 @@ StepDown(m, t) ==
   /\ transferee' = [transferee EXCEPT ![m] = None]
   /\ same' = [same EXCEPT ![m] = 0]
 
+\* Whatever a node is, it answers.                                              \* CHECK B67
+Answers(m) == TRUE
+
 \* m receives a request for its vote, perhaps late.  The answer counts in the round that it is of: a
 \* request of a round before is the same, and the answer to it may come to nobody.
 HandleVote(m) ==
   \E a \in asks :
-    /\ a.from # m
+    /\ a.from # m /\ Arrives(a, m) /\ Answers(m)
     /\ LET answer == VoteAnswer(m, a)
            waits == round[a.from] # NoRound /\ a = AskOf(a.from)
            again == waits /\ round[a.from][m] # NoAnswer
@@ -149,7 +155,7 @@ BecomeLeader(n) ==
 \* The round of n ends with the answers of S.
 ParseVotes(n) ==
   \E S \in SUBSET {m \in Node : round[n][m] # NoAnswer} :
-    /\ round[n] # NoRound /\ n \in S
+    /\ round[n] # NoRound /\ n \in S /\ IsOver(n, S)
 
     /\ round' = [round EXCEPT ![n] = NoRound]
     /\ IF Parsed(n, S) = "PASSED" /\ MayLead(n) THEN BecomeLeader(n)
@@ -169,7 +175,7 @@ NextAsFollower(m) == FALSE
 \* A smaller one is answered (HearTerm), and that of the leader that it has changes nothing.
 HandleHeartbeat(m) ==
   \E l \in sent :
-    /\ l.by # m
+    /\ l.by # m /\ Arrives(l, m) /\ Answers(m)
     /\ \/ /\ l.term = term[m] /\ leader[m] = None /\ role[m] = "Candidate"
           /\ role' = [role EXCEPT ![m] = "Follower"] /\ leader' = [leader EXCEPT ![m] = l.by]
           /\ next' = [next EXCEPT ![m] = NextAsFollower(m)]
@@ -181,7 +187,8 @@ HandleHeartbeat(m) ==
           /\ UNCHANGED <<next, round>>
     /\ UNCHANGED <<diskVars, commit, applied, messageVars, inc, agreed>>
 
-\* A leader that hears of a larger term is none, whoever answers besides.       \* CHECK B63
+\* A leader that hears of a larger term is none, whoever answers besides,       \* CHECK B63
+\* and whatever log who is in that term has.                                    \* CHECK B64
 GivesWay(n, m) == term[m] > term[n]
 
 \* A leader hears that m is in a larger term, or was in one (EXPIRED_TERM).
@@ -214,7 +221,7 @@ TransferLeadership(n, m) ==
 \* m has what the leader has, and asks for votes in the next term.
 TakeLeadership(m) ==
   \E r \in transfers :
-    /\ r.to = m /\ r.term = term[m] /\ leader[m] = r.from /\ role[m] = "Follower"
+    /\ r.to = m /\ Arrives(r, m) /\ r.term = term[m] /\ leader[m] = r.from /\ role[m] = "Follower"
     /\ End(m) >= r.index
 
     /\ role' = [role EXCEPT ![m] = "Candidate"] /\ leader' = [leader EXCEPT ![m] = None]
@@ -281,14 +288,18 @@ IsOfLeader(m, from, t) == role[m] = "Follower" /\ leader[m] = from /\ term[m] = 
 
 \* Up to where m has what a leader has.
 Matches(m, q) == {i \in base[m]..Min(End(m), Len(q)) : i = 0 \/ Has(m, i, q[i].term)}
-\* The leader looks for the last such entry, not for the one before a whole term.  \* CHECK FastBackup
+\* The leader looks for the last such entry, not for the one before a whole term,  \* CHECK FastBackup
+\* and goes on looking when it is told that there is none at that place.        \* CHECK B66
 IsLastMatch(m, q, i) == i = MaxOf(Matches(m, q))
+
+\* A follower that lost its place is compared again, whatever it had.           \* CHECK B65
+MayCompare(m) == TRUE
 
 \* m answers to COMPARE that it has entry i of its leader; the leader asks it to cut what is behind,
 \* and says which term is to be there instead: an entry that it has not written yet will be of its own.
 Compare(m) ==
   \E l \in sent :
-    /\ IsOfLeader(m, l.by, l.term)
+    /\ IsOfLeader(m, l.by, l.term) /\ MayCompare(m)
     /\ \E i \in Matches(m, l.log) :
          /\ IsLastMatch(m, l.log, i) \/ Explored("EarlierMatch", m)
          /\ LET r == [from |-> l.by, to |-> m, term |-> l.term, index |-> i + 1,
@@ -431,12 +442,17 @@ VoteAfterCrash(n) == vote[n]
 \* Who may have led loses no entry and leads on: it goes to a term of its own.   \* CHECK SameTerm
 NextAfterCrash(n) == TRUE
 
+\* What is in a snapshot is not lost with the entries; the log goes on behind it.  \* CHECK SnapshotStays
+Left(n, k) == Max(k, snap[n])
+
 \* The power of n is cut; k entries of its log are left, and it starts again.
 Crash(n, k) ==
   /\ Explored("Crash", n)
   /\ k \in synced[n]..End(n)
 
-  /\ log' = [log EXCEPT ![n] = Prefix(@, k)] /\ synced' = [synced EXCEPT ![n] = k]
+  /\ log' = [log EXCEPT ![n] = Prefix(@, Left(n, k))] /\ synced' = [synced EXCEPT ![n] = Left(n, k)]
+  /\ base' = [base EXCEPT ![n] = IF k < Left(n, k) THEN Left(n, k) ELSE @]
+  /\ baseTerm' = [baseTerm EXCEPT ![n] = IF k < Left(n, k) THEN TermAt(n, Left(n, k)) ELSE @]
   /\ vote' = [vote EXCEPT ![n] = VoteAfterCrash(n)]
   /\ role' = [role EXCEPT ![n] = "Candidate"] /\ leader' = [leader EXCEPT ![n] = None]
   /\ known' = [known EXCEPT ![n] = 0] /\ raise' = [raise EXCEPT ![n] = FALSE]
@@ -445,7 +461,7 @@ Crash(n, k) ==
   /\ same' = [same EXCEPT ![n] = 0]
   /\ commit' = [commit EXCEPT ![n] = snap[n]] /\ applied' = [applied EXCEPT ![n] = snap[n]]
   /\ inc' = [inc EXCEPT ![n] = @ + 1]
-  /\ UNCHANGED <<term, base, baseTerm, snap, messageVars, agreed>>
+  /\ UNCHANGED <<term, snap, messageVars, agreed>>
 
 -----------------------------------------------------------------------------
 Next ==

@@ -122,6 +122,61 @@ NoInstall ==                \* a leader has cut what a follower lacks
       IsOfLeader(m, l.by, l.term) /\ role[l.by] = "Leader" /\ base[l.by] > End(m))
 
 -----------------------------------------------------------------------------
+\* ---- Liveness ----
+
+\* The members that run, and reach each other, for ever: a majority.
+Connected == Node
+
+\* n follows one that does not lead it any more, or that cannot be reached.
+LostLeader(n) ==
+  /\ role[n] = "Follower"
+  /\ \/ leader[n] \notin Connected
+     \/ role[leader[n]] # "Leader" \/ term[leader[n]] # term[n]
+
+\* The leader of m still has in its log what follows the last entry that they have in common.
+IsInReach(m) ==
+  /\ role[m] = "Follower"
+  /\ \E i \in Matches(m, log[leader[m]]) : i >= base[leader[m]]
+
+\* A candidate asks, counts, or goes to the next term: never is there a choice.
+GoOn(n) == IncreaseTerm(n) \/ AskVotes(n) \/ ParseVotes(n)
+\* A member answers a request for votes in time.
+Answered(n) == \E m \in Connected \ {n} :
+                 /\ round[n][m] = NoAnswer
+                 /\ HandleVote(m) /\ round'[n][m] # NoAnswer
+\* Who knows that it leads no more, that its leader is gone, or whom it asked to lead, goes on.
+LetGo(n) ==
+  \/ \E m \in Connected : HearTerm(n, m)
+  \/ LostLeader(n) /\ BecomeCandidate(n)
+  \/ GoOnLeading(n)
+\* A leader sends again and again what it has in its log, and its snapshot to whom this is no help.
+Push(m) ==
+  \/ IsInReach(m) /\ (Compare(m) \/ AppendAsFollower(m))
+  \/ ~IsInReach(m) /\ InstallSnapshot(m)
+  \/ Truncate(m) \/ LearnCommit(m)
+
+\* Weak: whatever of these can be done is done, or something else before that makes it needless.  Nobody
+\* has to crash, to write, to commit, to take a snapshot, to hand over the leadership or to take it.
+Fairness ==
+  \A n \in Connected :
+    /\ WF_vars(GoOn(n)) /\ WF_vars(Answered(n)) /\ WF_vars(HandleHeartbeat(n))
+    /\ WF_vars(LetGo(n)) /\ WF_vars(Push(n))
+
+FairSpec == Spec /\ Fairness
+
+Leads(n, m) == role[n] = "Leader" /\ leader[m] = n /\ term[m] = term[n]
+
+\* The members that are connected come to have one leader, who stays and takes entries.
+ElectLive ==
+  <>[](\E n \in Connected : transferee[n] = None /\ \A m \in Connected : Leads(n, m))
+
+\* Who has a leader that stays comes to have its log, and to know what it knows to be committed; also if the
+\* leader has cut what it lacks, and whatever it had.
+HasLeader(m) == \E n \in Connected : Leads(n, m)
+HasAll(m) == \E n \in Connected : Leads(n, m) /\ log[m] = log[n] /\ commit[m] >= commit[n]
+CatchUpLive == \A m \in Connected : <>[]HasLeader(m) => <>[]HasAll(m)
+
+-----------------------------------------------------------------------------
 \* The main ones; the configurations have all of them.
 THEOREM Spec => [](TypeOK /\ OneLeaderPerTerm /\ RaftLogMatching /\ LeaderCompleteness /\ CommitAgreed)
 =============================================================================

@@ -37,5 +37,50 @@ Few(action, n) ==
 \* More: requests to compare and to cut as they may be late.
 Late(action, n) == action \in {"EarlierMatch", "IdleTruncate"} \/ Few(action, n)
 
+\* ---- For liveness ----
+
+\* Some, the same in all states: TLC takes no symmetry where it looks at behaviours.
+First == CHOOSE n \in Node : TRUE
+Two == CHOOSE S \in SUBSET Node : Cardinality(S) = 2
+OtherTwo == CHOOSE S \in SUBSET Node : Cardinality(S) = 2 /\ S # Two
+
+CanWin(n) == Quorum({m \in Connected : RefusesLog(m, AskOf(n)) = "ACCEPT"})
+
+\* Two may ask for votes in a term before the last.  The last is one of peace: of those whose log is long
+\* enough, the times that they wait let one ask for votes before the others do.
+Peaceful(action, n) ==
+  CASE action = "AskVotes" ->
+         IF term[n] < MaxTerm THEN n \in Two
+         ELSE n \in Connected /\ CanWin(n) /\ \A a \in asks : a.term = MaxTerm /\ CanWin(a.from) => a.from = n
+    [] action = "BecomeCandidate" -> LostLeader(n)
+    [] action = "Crash" -> FALSE
+    [] OTHER -> Bounded(action, n)
+
+\* The same with one that leads the first term.
+HandingOver(action, n) ==
+  IF action = "AskVotes" /\ term[n] < MaxTerm THEN n = First ELSE Peaceful(action, n)
+
+\* One leads the only term, and takes snapshots; a follower may lose power.
+Led(action, n) ==
+  CASE action \in {"AskVotes", "Apply"} -> n = First /\ Bounded(action, n)
+    [] action = "BecomeCandidate" -> FALSE
+    [] action = "Crash" -> role[n] = "Follower" /\ Bounded(action, n)
+    [] OTHER -> Bounded(action, n)
+
+\* A round that needs answers waits for them, and in the last term for all.
+AwaitsAll(n, S) ==
+  \/ Connected \subseteq S
+  \/ term[n] < MaxTerm /\ Parsed(n, S) # "WAIT_TO_REVOTE"
+
+\* A request comes as long as somebody waits for an answer, and once.  Who leads no more, or cannot be
+\* reached, keeps nobody from another leader, neither by heartbeats nor by answers to requests for votes.
+Present(message, m) ==
+  IF message \in asks
+  THEN /\ round[message.from] # NoRound /\ message = AskOf(message.from) /\ round[message.from][m] = NoAnswer
+       /\ m \in Connected \/ role[m] # "Leader"
+  ELSE IF message \in transfers THEN transferee[message.from] = m
+  ELSE /\ message.by \in Connected
+       /\ role[message.by] = "Leader" /\ term[message.by] = message.term
+
 Symmetry == Permutations(Node)
 =============================================================================

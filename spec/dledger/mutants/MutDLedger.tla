@@ -18,7 +18,13 @@ PassedStaleMayLead(n) == TRUE
 \* B70: the result of a round before outlives a time as follower.
 B70NextAsFollower(m) == next[m]
 \* B63, openmessaging/dledger#247: a larger term is looked at when no majority answers, and only then.
-B63GivesWay(n, m) == FALSE
+B63GivesWay(n, m) ==
+  term[m] > term[n] /\ ~Quorum({k \in Node : leader[k] = n /\ term[k] = term[n]})
+\* B64, openmessaging/dledger#85 and #325: logs are compared before terms, so nobody hears of the term of a
+\* node whose log is short.
+B64GivesWay(n, m) == term[m] > term[n] /\ RefusesLog(n, AskOf(m)) = "ACCEPT"
+\* B67, openmessaging/dledger#282: requests wait in a queue that followers alone empty.
+B67Answers(m) == role[m] # "Candidate"
 \* A leader waits for ever for the answer of a transferee that is gone.
 TransferEndsMayGoOn(n) == FALSE
 \* B71: the file of the vote is not synchronized.
@@ -44,6 +50,10 @@ FastBackupIsLastMatch(m, q, i) ==
       xIndex == MinOf({j \in (base[m] + 1)..k : TermAt(m, j) = TermAt(m, k)})
   IN IF k = 0 \/ Has(m, k, q[k].term) THEN i = k
      ELSE i = MaxOf({j \in Matches(m, q) : j < xIndex})
+\* B66, openmessaging/dledger#142: where the answer to COMPARE is no, the leader waits for another one.
+B66IsLastMatch(m, q, i) == i = Len(q)
+\* B65, openmessaging/dledger#61: what a follower has only grows, so it is compared once.
+B65MayCompare(m) == ~\E a \in acks : a.from = m /\ a.term = term[m]
 \* No late request: nothing is cut that this leader has found to be there.
 FastBackupMayCut(m, r) == r.index = same[m] + 1
 TruncationDurableSyncedAfterCut(m, i) == synced[m]
@@ -64,4 +74,6 @@ InstallFreshIsFresh(m, i) == TRUE
 B54MayInstall(m) == FALSE
 \* B58: the commit index is the leader's business.
 B58CommitAfterInstall(m, i) == commit[m]
+\* A node starts with the entries that are left, although its snapshot has more.
+SnapshotStaysLeft(n, k) == k
 =============================================================================
