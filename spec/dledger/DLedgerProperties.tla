@@ -110,6 +110,14 @@ NoZombie ==                 \* a leader was replaced, does not know, and its suc
                        term[m] > term[n])
 NoSecondTerm ==             \* an entry of a term is committed by the leader of another
   agreed # <<>> => agreed[1].term = agreed[Len(agreed)].term
+NoLateLeader ==             \* a candidate is about to lead a term, and a larger one has had its leader
+  ~(\E n \in Node : \E l \in sent :
+      /\ l.term > term[n] /\ round[n] # NoRound
+      /\ Parsed(n, {m \in Node : round[n][m] # NoAnswer}) = "PASSED" /\ MayLead(n))
+NoLateCommit ==             \* a leader is about to commit, and a larger term has had its leader
+  ~(\E n \in Node : \E l \in sent :
+      /\ l.term > term[n] /\ role[n] = "Leader"
+      /\ \E i \in (Max(commit[n], base[n]) + 1)..End(n) : IsHeld(n, i) /\ MayCommit(n, i))
 NoTruncation ==             \* a follower has what its leader must cut
   \A m \in Node : \A r \in truncates : r.to = m /\ IsOfLeader(m, r.from, r.term) => r.index > End(m)
 NoLateVote ==               \* a request for votes arrives when its round is over
