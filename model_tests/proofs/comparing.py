@@ -1,4 +1,7 @@
-"""Holds formulas that are made of a specification against its compiled model, on given states."""
+"""Holds formulas that are made of a specification against its compiled model, on given states.
+
+Of what is hidden nothing is compared: the formulas allow at least the steps of the compiled model.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,8 @@ from tlatrace.errors import EvaluationError
 from tlatrace.oracle import Model, ModelState
 from tlatrace.runtime.values import RuntimeValue, model_value
 from tlatrace.symbolic import Specification, Step
-from tlatrace.symbolic.values import equal, literal
+from tlatrace.symbolic.hidden import Unknowns, has_hidden, same
+from tlatrace.symbolic.values import Set, Symbolic, all_of, any_of, equal, implies, literal
 
 __all__ = ["Comparison", "Transition", "with_parts_of", "with_same_change"]
 
@@ -41,6 +45,29 @@ def with_same_change(pre: ModelState, post: ModelState, elsewhere: ModelState) -
     return tuple(
         there if before == after else after
         for before, after, there in zip(pre, post, elsewhere, strict=True)
+    )
+
+
+def is_value(symbolic: Symbolic, value: RuntimeValue, unknowns: Unknowns) -> z3.BoolRef:
+    """Say that what is looked at of a symbolic value is as in a value."""
+    known = literal(value)
+    if not has_hidden(symbolic):
+        return equal(symbolic, known)
+    if not isinstance(symbolic, Set):
+        return same(symbolic, known, unknowns)
+    assert isinstance(known, Set)
+    some = [element for _, element in known.elements]
+    return all_of(
+        [
+            *[
+                implies(guard, any_of([same(element, one, unknowns) for one in some]))
+                for guard, element in symbolic.elements
+            ],
+            *[
+                any_of([all_of([g, same(e, one, unknowns)]) for g, e in symbolic.elements])
+                for one in some
+            ],
+        ]
     )
 
 
@@ -80,8 +107,8 @@ class Comparison:
         """Return a solver that knows a state, for the very constants of the theorem."""
         assert self.specification.variables == self.judge.variables
         solver = z3.Solver()
-        pairs = zip(self.specification.before, state, strict=True)
-        solver.add(*self.known, *[equal(was, literal(value)) for was, value in pairs])
+        pairs, unknowns = zip(self.specification.before, state, strict=True), Unknowns("before")
+        solver.add(*self.known, *[is_value(was, value, unknowns) for was, value in pairs])
         assert is_possible(solver), state
         return solver
 
@@ -89,20 +116,22 @@ class Comparison:
         """Ask the formulas for a step from the state that a solver knows."""
         step = self.steps[one.action]
         given = [equal(p, literal(v)) for p, v in zip(step.parameters, one.params, strict=True)]
-        after = [equal(v, literal(d)) for v, d in zip(step.post, one.post, strict=True)]
+        unknowns = Unknowns("after")
+        after = [is_value(v, d, unknowns) for v, d in zip(step.post, one.post, strict=True)]
         return is_possible(solver, step.possible, *given, *after)
 
     def is_initial(self, state: ModelState) -> bool:
         """Ask the formulas whether a state is an initial one."""
         initial = self.specification.initial()
-        same = [equal(v, literal(d)) for v, d in zip(initial.post, state, strict=True)]
-        return is_possible(z3.Solver(), initial.possible, *self.known, *same)
+        unknowns = Unknowns("initial")
+        equals = [is_value(v, d, unknowns) for v, d in zip(initial.post, state, strict=True)]
+        return is_possible(z3.Solver(), initial.possible, *self.known, *equals)
 
     def agrees(self, state: ModelState, invariants: Sequence[str], violated: Sequence[str]) -> bool:
         """Tell whether the formulas call the same invariants violated, and no others."""
         spec = self.specification
-        same = [spec.holds(name, spec.before) == (name not in violated) for name in invariants]
-        return not is_possible(self.pinned(state), z3.Not(z3.And(same)))
+        alike = [spec.holds(name, spec.before) == (name not in violated) for name in invariants]
+        return not is_possible(self.pinned(state), z3.Not(z3.And(alike)))
 
 
 def is_possible(solver: z3.Solver, *formulas: z3.BoolRef) -> bool:

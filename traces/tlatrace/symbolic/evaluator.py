@@ -40,23 +40,25 @@ from tlatrace.symbolic.elements import (
     part_of,
 )
 from tlatrace.symbolic.functions import applied, updated
+from tlatrace.symbolic.hidden import Unknowns, has_hidden, same
+from tlatrace.symbolic.sets import as_set, constants_of, of_sets
 from tlatrace.symbolic.values import (
     NO,
     YES,
-    Choice,
     Function,
     Functions,
+    Hidden,
     Interval,
     Naturals,
     Nothing,
     Powerset,
     Sequence,
-    Set,
     Symbolic,
     Tuple,
     all_of,
     any_of,
     equal,
+    identity,
     implies,
     is_no,
     is_yes,
@@ -76,23 +78,40 @@ Names: TypeAlias = Mapping[str, Symbolic]
 _ARITHMETIC: Final[Mapping[str, Callable[[z3.ArithRef, z3.ArithRef], z3.ExprRef]]] = {
     "+": lambda a, b: a + b,
     "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
     "<": lambda a, b: a < b,
     "<=": lambda a, b: a <= b,
     ">": lambda a, b: a > b,
     ">=": lambda a, b: a >= b,
 }
 
+_BUILDING: Final = frozenset({"set", "tuple", "record"})
+"""Operators whose value has hidden parts where operands are hidden,"""
+_PASSING: Final = frozenset({"cup", "UNION", "apply", "select"})
+"""and those that are understood of values with hidden parts."""
+
 
 class Evaluator:
     """Evaluates in a state `pre`, and in `post` as far as it is known.
 
-    `parameters` are constants of the specification of which only the sort is known.
+    `parameters` are constants of the specification of which only the sort is known. `step` names
+    the step that this is of; without one, formulas about hidden values are refused.
     """
 
-    def __init__(self, pre: Many[Symbolic], parameters: Mapping[Atom, Symbolic]) -> None:
+    def __init__(
+        self,
+        pre: Many[Symbolic],
+        parameters: Mapping[Atom, Symbolic],
+        *,
+        step: str | None = None,
+    ) -> None:
         self.pre = tuple(pre)
         self.post: dict[int, Symbolic] = {}
         self.parameters = parameters
+        self.unknowns = Unknowns(step)
+        self._hides = any(map(has_hidden, self.pre))
+        self._called: dict[object, tuple[object, Symbolic]] = {}
+        """What calls came to that ask for hidden values: the same call is the same again."""
         self.obligations: list[z3.BoolRef] = []
         """What must hold of values that were put into a structure that cannot hold all."""
         self._bound = 0
@@ -102,6 +121,8 @@ class Evaluator:
         value = self.value(expr, names)
         if isinstance(value, Nothing):
             return NO
+        if isinstance(value, Hidden):
+            return self.unknowns.truth()
         if not isinstance(value, z3.BoolRef):
             raise EvaluationError(f"a {type(value).__name__} is no formula")
         return value
@@ -116,7 +137,7 @@ class Evaluator:
             case Local():
                 return names[expr.name]
             case Call():
-                return self.value(expr.definition.expression, self.passed(expr, names))
+                return self._call(expr, self.passed(expr, names))
             case If():
                 condition = self.truth(expr.condition, names)
                 return self._branch(condition, expr.yes, expr.no, names)
@@ -154,6 +175,21 @@ class Evaluator:
         outer = names if definition.local else {}
         return {**outer, **dict(zip(definition.parameters, arguments, strict=True))}
 
+    def _call(self, call: Call, inner: Names) -> Symbolic:
+        definition = call.definition
+        if not self._hides or definition.local:
+            return self.value(definition.expression, inner)
+        arguments = tuple([identity(inner[name]) for name in definition.parameters])
+        key = (id(definition), arguments, tuple([(at, id(v)) for at, v in self.post.items()]))
+        if key in self._called:
+            return self._called[key][1]
+        made = self.unknowns.made
+        found = self.value(definition.expression, inner)
+        if self.unknowns.made > made:
+            # What the key has the ids of is kept, so that they stay theirs.
+            self._called[key] = (definition, inner, dict(self.post)), found
+        return found
+
     def named(self, let: Let, names: Names) -> Names:
         """Return the names that the body of a LET sees."""
         found = dict(names)
@@ -179,6 +215,8 @@ class Evaluator:
         found = self.value(expr.function, names)
         for update in expr.updates:
             path = [self.value(item, names) for item in update.path]
+            if isinstance(found, Hidden) or any(isinstance(item, Hidden) for item in path):
+                return Hidden()
 
             def changed(
                 old: Symbolic, name: str = update.old, new: Expr = update.value
@@ -191,12 +229,14 @@ class Evaluator:
     # ---- Bound names ----
 
     def _quantified(self, expr: Quantified, names: Names) -> Symbolic:
+        sets = [self.value(among, names) for among in _sets(expr)]
+        if any(isinstance(among, Hidden) for among in sets):
+            return Hidden()
         if expr.what == "function":
             return self._function(expr, names)
         if expr.what == "choose":
             return self._choose(expr, names)
         if expr.what in ("forall", "exists"):
-            sets = [self.value(among, names) for among in _sets(expr)]
             return self._of_all(expr, list(zip(_names(expr), sets, strict=True)), names)
         chosen = self.choices(expr, names)
         match expr.what:
@@ -232,7 +272,10 @@ class Evaluator:
         # Counted from 1 as places of sequences are: so z3 finds those that matter.
         number = bound + among.low - 1 if isinstance(among, Interval) else bound
         here = member(number, among)
+        made = self.unknowns.made
         holds = self._of_all(expr, others, {**names, name: number})
+        if self.unknowns.made > made:
+            return self.unknowns.truth()  # It is another one for each number.
         if every:
             return z3.ForAll([bound], z3.simplify(implies(here, holds)))
         return z3.Exists([bound], z3.simplify(all_of([here, holds])))
@@ -315,6 +358,10 @@ class Evaluator:
     def _applied(self, expr: Apply, values: list[Symbolic]) -> Symbolic:
         if expr.operator != "set" and any(isinstance(value, Nothing) for value in values):
             return Nothing()
+        if self._hides and expr.operator not in _BUILDING:
+            found = self._of_hidden(expr.operator, values)
+            if found is not None:
+                return found
         match expr.operator, values:
             case "not", [one]:
                 return negation(one)
@@ -337,7 +384,7 @@ class Evaluator:
             case (("apply" | "select"), [function, place]):
                 return applied(function, place)
             case "functions", [keys, of]:
-                return Functions(_constants(keys, expr), of)
+                return Functions(constants_of(keys, expr), of)
             case "tuple", _:
                 return Tuple(tuple(values))
             case "record", _:
@@ -356,14 +403,26 @@ class Evaluator:
             case "setminus", [one, other]:
                 kept = [
                     (all_of([guard, negation(member(element, other))]), element)
-                    for guard, element in _as_set(one, expr).elements
+                    for guard, element in as_set(one, expr).elements
                 ]
                 return set_of(kept)
             case operator, [one, other] if operator in _ARITHMETIC:
                 found = _ARITHMETIC[operator](one, other)
                 return z3.simplify(found) if _are_known(one, other) else found
             case _:
-                return _of_sets(expr, values)
+                return of_sets(expr, values)
+
+    def _of_hidden(self, operator: str, values: Many[Symbolic]) -> Symbolic | None:
+        """Apply an operator to values with hidden parts; None: it is done as ever."""
+        if any(isinstance(value, Hidden) for value in values):
+            return Hidden()
+        if operator in _PASSING or not any(map(has_hidden, values)):
+            return None
+        if operator in ("=", "#"):
+            one, other = values
+            alike = same(one, other, self.unknowns)
+            return alike if operator == "=" else negation(alike)
+        return Hidden()
 
     def _appended(self, sequence: Symbolic, entry: Symbolic) -> Symbolic:
         match sequence:
@@ -377,17 +436,6 @@ class Evaluator:
                 return Sequence(place, sequence.shape, tuple(stored))
             case _:
                 raise EvaluationError(f"a {type(sequence).__name__} is no sequence")
-
-
-def _constants(keys: Symbolic, expr: Apply) -> tuple[RuntimeValue, ...]:
-    """Return the elements of a set of constants."""
-    elements = [
-        (is_yes(guard), getattr(element, "value", None))
-        for guard, element in _as_set(keys, expr).elements
-    ]
-    if not all(known and key is not None for known, key in elements):
-        raise unsupported(expr.place, "functions whose domain is not known")
-    return tuple([key for _, key in elements if key is not None])
 
 
 def _are_known(*numbers: Symbolic) -> bool:
@@ -407,54 +455,3 @@ def _sets(expr: Quantified) -> list[Expr]:
     if len(sets) < len(expr.bounds):
         raise unsupported(expr.place, "no set")
     return sets
-
-
-def _of_sets(expr: Apply, values: list[Symbolic]) -> Symbolic:
-    """Apply what makes sets of sets, or counts them."""
-    if expr.operator == "set":
-        return set_of([(YES, value) for value in values])
-    sets = [_as_set(value, expr) for value in values]
-    match expr.operator, sets:
-        case "cup", [one, other]:
-            return set_of([*one.elements, *other.elements])
-        case "cap", [one, other]:
-            return set_of([(all_of([g, member(e, other)]), e) for g, e in one.elements])
-        case "UNION", [one]:
-            return set_of(
-                [
-                    (all_of([guard, also]), inner)
-                    for guard, element in one.elements
-                    for also, inner in _as_set(element, expr).elements
-                ]
-            )
-        case "SUBSET", [one]:
-            return Powerset(one)
-        case "Cardinality", [one]:
-            return _cardinality(one)
-        case _:
-            raise unsupported(expr.place, f"{expr.operator} has no symbolic form")
-
-
-def _as_set(value: Symbolic, expr: Apply) -> Set:
-    match value:
-        case Set():
-            return value
-        case Choice():
-            return set_of(
-                [
-                    (all_of([guard, also]), element)
-                    for guard, option in value.options
-                    for also, element in _as_set(option, expr).elements
-                ]
-            )
-        case _:
-            raise unsupported(expr.place, f"{expr.operator} of a {type(value).__name__}")
-
-
-def _cardinality(one: Set) -> z3.ArithRef:
-    """Count each element where it stands first."""
-    first = [
-        all_of([guard, *(negation(all_of([g, equal(e, element)])) for g, e in one.elements[:at])])
-        for at, (guard, element) in enumerate(one.elements)
-    ]
-    return z3.Sum([z3.IntVal(0), *(z3.If(here, 1, 0) for here in first if here is not NO)])

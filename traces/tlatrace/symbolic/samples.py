@@ -2,11 +2,12 @@ r"""Why a few elements of a set are enough to prove something of a set of any si
 
 Let v be a variable whose value is a set. Every invariant says something of each so many elements of
 v (`\A r \in v : ...`), and so holds of a part of v when it holds of v. An action looks for so many
-elements that meet a guard (`\E r \in v : ...`), may ask something of all of them, and may add some.
+elements that meet a guard (`\E r \in v : ...`), may ask something of all of them, may change each
+or leave it out for itself (`v' = {f(r) : r \in v}`), and may add some.
 If a step from a state in which all invariants hold breaks one, take away all elements of v but
-those that the step found and those that break the invariant: the invariants still hold, the step is
-still possible and does the same, and the invariant breaks. So if no step breaks one with as many
-elements as `needed` says, none ever does.
+those that the step found and those that break the invariant, or become what breaks it: the
+invariants still hold, the step is still possible and does the same, and the invariant breaks. So if
+no step breaks one with as many elements as `needed` says, none ever does.
 
 All this is read off the text; what is not of this form is refused.
 """
@@ -118,6 +119,8 @@ class _Reading:
                     return 0
             case Let() if not any(self._mentions(value) for _, value in expr.bindings):
                 return self.of_action(expr.body)
+            case If() if not self._mentions(expr.condition):
+                return max(self.of_action(expr.yes), self.of_action(expr.no))
             case Call() if not any(map(self._mentions, expr.arguments)):
                 return self.of_action(expr.definition.expression)
             case _:
@@ -125,12 +128,16 @@ class _Reading:
         raise self._refusal(expr)
 
     def _keeps(self, new: Operand) -> bool:
-        """Tell whether an expression is the set, perhaps with more elements."""
+        """Tell whether it is the set, perhaps with more, or with each changed or left out."""
         if self._is_it(new):
             return True
         match new:
             case Apply(operator="cup", operands=(one, other)):
                 return self._keeps(one) and not self._mentions(other)
+            case Quantified(what="map" | "filter", bounds=((_, _, among),)):
+                return self._is_it(among) and not self._mentions(new.body)
+            case Call() if not any(map(self._mentions, new.arguments)):
+                return self._keeps(new.definition.expression)
             case _:
                 return False
 

@@ -23,6 +23,7 @@ from tlatrace.symbolic.values import (
     Choice,
     Constant,
     Function,
+    Hidden,
     Leaf,
     Nothing,
     Sequence,
@@ -42,6 +43,7 @@ from tlatrace.symbolic.values import (
 
 __all__ = [
     "BOOLEAN",
+    "HIDDEN",
     "INTEGER",
     "LENGTH",
     "AtMost",
@@ -84,6 +86,26 @@ INTEGER: Final = _Scalar(z3.IntSort())
 BOOLEAN: Final = _Scalar(z3.BoolSort())
 LENGTH: Final = " length"
 """How the name of a leaf ends that is the length of a sequence."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Anything:
+    def sorts(self) -> list[Leaf]:
+        return []
+
+    def build(self, leaves: Many[z3.ExprRef]) -> Symbolic:
+        assert not leaves
+        return Hidden()
+
+    def leaves(self, value: Symbolic) -> list[z3.ExprRef]:  # noqa: ARG002
+        return []
+
+    def fits(self, value: Symbolic) -> z3.BoolRef:  # noqa: ARG002
+        return z3.BoolVal(True)
+
+
+HIDDEN: Final = _Anything()
+"""Any value, which is not looked at: see `tlatrace.symbolic.hidden`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,19 @@ from collections.abc import Sequence as Many
 import z3
 
 from tlatrace.errors import EvaluationError
-from tlatrace.runtime.values import FALSE, TRUE, RuntimeValue, from_runtime, function
+from tlatrace.runtime.values import (
+    FALSE,
+    TRUE,
+    RuntimeValue,
+    from_runtime,
+    function,
+    model_value,
+)
 from tlatrace.symbolic.values import (
     Choice,
     Constant,
     Function,
+    Hidden,
     Nothing,
     Sequence,
     Set,
@@ -24,6 +32,8 @@ from tlatrace.tla_text import to_tla
 __all__ = ["shown", "shown_changes", "shown_state", "value_in"]
 
 _MAX_ENTRIES = 6
+_ANY = model_value("any")
+"""Stands for a part that is not looked at."""
 
 
 def value_in(value: Symbolic, model: z3.ModelRef) -> RuntimeValue:
@@ -35,6 +45,8 @@ def value_in(value: Symbolic, model: z3.ModelRef) -> RuntimeValue:
     match value:
         case Constant():
             return value.value
+        case Hidden():
+            return _ANY
         case Tuple():
             return tuple([value_in(item, model) for item in value.items])
         case Function():
@@ -92,10 +104,12 @@ def shown_changes(
     after: Many[Symbolic],
     model: z3.ModelRef,
 ) -> tuple[list[str], list[str]]:
-    """Return the lines of a state, and those of what is other after it."""
+    """Return the lines of a state, and those of what is other after it, of what is looked at."""
     first: list[str] = []
     changed: list[str] = []
     for name, old, new in zip(variables, before, after, strict=True):
+        if isinstance(old, Hidden):
+            continue
         was, is_ = shown(old, model), shown(new, model)
         first.append(f"{name} = {was}")
         if was != is_:

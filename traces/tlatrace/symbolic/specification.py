@@ -19,7 +19,7 @@ from tlatrace.runtime.values import Atom, model_value
 from tlatrace.symbolic.elements import length_of
 from tlatrace.symbolic.evaluator import Evaluator
 from tlatrace.symbolic.samples import needed
-from tlatrace.symbolic.shapes import LENGTH, AtMost, SequenceOf, constant_of
+from tlatrace.symbolic.shapes import HIDDEN, LENGTH, AtMost, SequenceOf, constant_of
 from tlatrace.symbolic.steps import NamedAction, Step, initial_step, named_actions, step_of
 from tlatrace.symbolic.values import Nothing, Shape, Symbolic, all_of
 from tlatrace.tla.config import TlcConfig
@@ -36,17 +36,21 @@ def open_specification(
     sequences: Mapping[str, Shape] = MappingProxyType({}),
     libraries: Many[Path] = (),
     steps: bool = True,
+    others_hidden: bool = False,
 ) -> Specification:
     """Read a specification; `naturals` are model values that stand for unknown natural numbers.
 
     `sequences` are others, which stand for unknown sequences of such entries. `shapes` are those of
-    the variables; where no steps are asked about, those that formulas read are enough.
+    the variables; where no steps are asked about, those that formulas read are enough, and with
+    `others_hidden` the others are hidden.
 
     Raises:
         ModelGapError: the variables are others.
         SpecError, ToolError: see `read_tree`.
     """
     reader = read_tree(module, config, libraries=libraries)
+    if others_hidden:
+        shapes = {**dict.fromkeys(reader.variables, HIDDEN), **shapes}
     missing = set(reader.variables) - set(shapes) if steps else set()
     odd = sorted(missing | (set(shapes) - set(reader.variables)))
     if odd:
@@ -109,11 +113,15 @@ class Specification:
     def initial(self) -> Step:
         """Return the initial states."""
         init = self.reader.definition("Init", primed=True)
-        return initial_step(init, self.variables, self.parameters)
+        return initial_step(init, self.parameters, self._in_order)
 
     def step(self, action: NamedAction) -> Step:
         """Return the steps of an action from `before`."""
-        return step_of(action, self.before, self.parameters)
+        return step_of(action, self.before, self.parameters, self._in_order)
+
+    @property
+    def _in_order(self) -> list[Shape]:
+        return [self.shapes[name] for name in self.variables]
 
     def holds(self, formula: str, state: Many[Symbolic]) -> z3.BoolRef:
         """Say that a formula without primes and parameters holds in a state."""

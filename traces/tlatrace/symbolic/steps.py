@@ -1,7 +1,8 @@
 r"""Actions as formulas: when a step is possible, and the state after it.
 
 A conjunct x' = e or UNCHANGED gives a variable its value; x' \in S, and `\E` over what is not
-decided yet, give a variable or a name a new constant; everything else is a guard. Conjuncts are
+decided yet, give a variable or a name a new constant; everything else is a guard. Of a disjunction
+that gives variables values any disjunct is taken. Conjuncts are
 taken in the order of the text, as TLC does. All branches of IF and CASE must give values to the
 same variables; the steps are those of all branches, each under its condition.
 """
@@ -31,20 +32,22 @@ from tlatrace.compiler.ir.nodes import (
 )
 from tlatrace.runtime.values import Atom
 from tlatrace.symbolic.evaluator import Evaluator, Names
+from tlatrace.symbolic.hidden import filled, same
 from tlatrace.symbolic.values import (
     Choice,
     Function,
     Functions,
+    Hidden,
     Interval,
     Naturals,
     Nothing,
     Numbers,
     Powerset,
     Set,
+    Shape,
     Symbolic,
     all_of,
     any_of,
-    equal,
     merge,
     options_of,
     set_of,
@@ -104,9 +107,14 @@ def _disjuncts(expr: Operand, bounds: tuple[tuple[str, Expr], ...]) -> Iterator[
             raise unsupported(expr.place, "a disjunct of Next that is no call of an operator")
 
 
-def step_of(action: NamedAction, pre: Many[Symbolic], parameters: Mapping[Atom, Symbolic]) -> Step:
-    """Return the steps of an action from a state."""
-    doing = _Doing(action.name, pre, parameters)
+def step_of(
+    action: NamedAction,
+    pre: Many[Symbolic],
+    parameters: Mapping[Atom, Symbolic],
+    shapes: Many[Shape],
+) -> Step:
+    """Return the steps of an action from a state; `shapes` are those of the variables."""
+    doing = _Doing(action.name, pre, parameters, shapes)
     names: Names = {}
     for name, among in action.bounds:
         names = {**names, name: doing.pick(name, doing.evaluator.value(among, names))}
@@ -115,11 +123,10 @@ def step_of(action: NamedAction, pre: Many[Symbolic], parameters: Mapping[Atom, 
 
 
 def initial_step(
-    init: Definition, variables: Many[str], parameters: Mapping[Atom, Symbolic]
+    init: Definition, parameters: Mapping[Atom, Symbolic], shapes: Many[Shape]
 ) -> Step:
     """Return the initial states, from Init read with primed variables."""
-    doing = _Doing("Init", [], parameters)
-    doing.variables = len(variables)
+    doing = _Doing("Init", [], parameters, shapes)
     return doing.done(init.expression, {}, ())
 
 
@@ -127,13 +134,18 @@ class _Doing:
     """One step in the making."""
 
     def __init__(
-        self, action: str, pre: Many[Symbolic], parameters: Mapping[Atom, Symbolic]
+        self,
+        action: str,
+        pre: Many[Symbolic],
+        parameters: Mapping[Atom, Symbolic],
+        shapes: Many[Shape],
     ) -> None:
         self.action = action
-        self.evaluator = Evaluator(pre, parameters)
-        self.variables = len(pre)
+        self.evaluator = Evaluator(pre, parameters, step=action)
+        self.variables = len(shapes)
+        self._shapes = shapes
         self._guards: list[z3.BoolRef] = []
-        self._acts: dict[int, tuple[Definition, bool]] = {}
+        self._acts: dict[int, tuple[Definition, frozenset[int]]] = {}
 
     def done(self, body: Expr, names: Names, arguments: tuple[Symbolic, ...]) -> Step:
         self._take(body, names)
@@ -158,8 +170,8 @@ class _Doing:
             case Apply(operator="in", operands=(Variable(primed=True) as target, source)) if (
                 target.index not in self.evaluator.post
             ):
-                value = self.evaluator.value(source, names)
-                self.evaluator.post[target.index] = self.pick(target.name, value)
+                value = self.pick(target.name, self.evaluator.value(source, names))
+                self.evaluator.post[target.index] = self._looked_at(target, value)
             case _ if not self._changes(expr):
                 self._guards.append(self.evaluator.truth(expr, names))
             case Call():
@@ -179,6 +191,8 @@ class _Doing:
                         raise unsupported(expr.place, "a tuple pattern, or no set")
                     inner[bound[0]] = self.pick(bound[0], self.evaluator.value(among, names))
                 self._take(expr.body, inner)
+            case Apply(operator="or") if self._primed(expr) - set(self.evaluator.post):
+                self._some_of(expr.operands, names)
             case Apply() | Quantified() | Local():
                 self._guards.append(self.evaluator.truth(expr, names))
             case _:
@@ -190,40 +204,54 @@ class _Doing:
         value = self.evaluator.value(source, names)
         known = self.evaluator.post.get(target.index)
         if known is None:
-            self.evaluator.post[target.index] = value
+            self.evaluator.post[target.index] = self._looked_at(target, value)
         else:
-            self._guards.append(equal(known, value))
+            self._guards.append(same(known, value, self.evaluator.unknowns))
+
+    def _looked_at(self, target: Variable, value: Symbolic) -> Symbolic:
+        return filled(self._shapes[target.index], value, self.evaluator.unknowns)
 
     def _either(self, arms: Many[tuple[Expr, Expr]], other: Expr, names: Names) -> None:
         """Take what the first arm says whose condition holds."""
-        known, guards = self.evaluator.post, self._guards
         conditions = [self.evaluator.truth(condition, names) for condition, _ in arms]
+        self._first(conditions, [*(body for _, body in arms), other], names)
+
+    def _some_of(self, bodies: Many[Operand], names: Names) -> None:
+        """Take any of them."""
+        self._first([self.evaluator.unknowns.truth() for _ in bodies[1:]], bodies, names)
+
+    def _first(self, conditions: Many[z3.BoolRef], bodies: Many[Operand], names: Names) -> None:
+        """Take the first body whose condition holds, or the last one, which has none."""
+        known, guards = self.evaluator.post, self._guards
         taken: list[tuple[dict[int, Symbolic], z3.BoolRef]] = []
-        for body in (*(body for _, body in arms), other):
+        for body in bodies:
             self.evaluator.post, self._guards = dict(known), []
             self._take(body, names)
             taken.append((self.evaluator.post, all_of(self._guards)))
         post, holds = taken.pop()
         for condition, (here, guard) in zip(reversed(conditions), reversed(taken), strict=True):
             if set(here) != set(post):
-                raise unsupported(other.place, "branches that give other variables values")
+                raise unsupported(None, f"{self.action}: branches that give other variables values")
             post = {at: merge(condition, here[at], value) for at, value in post.items()}
             holds = z3.If(condition, guard, holds)
         self.evaluator.post, self._guards = post, [*guards, holds]
 
     def _changes(self, expr: Operand) -> bool:
         """Tell whether an expression has a primed variable, also in what it calls."""
+        return bool(self._primed(expr))
+
+    def _primed(self, expr: Operand) -> frozenset[int]:
+        """Return the primed variables in an expression, also in what it calls."""
         match expr:
             case Variable():
-                return expr.primed
+                return frozenset([expr.index] if expr.primed else [])
             case Call():
                 key = id(expr.definition)
                 if key not in self._acts:
-                    changes = self._changes(expr.definition.expression)
-                    self._acts[key] = expr.definition, changes
-                return self._acts[key][1] or any(map(self._changes, expr.arguments))
+                    self._acts[key] = expr.definition, self._primed(expr.definition.expression)
+                return self._acts[key][1].union(*map(self._primed, expr.arguments))
             case _:
-                return any(map(self._changes, children(expr)))
+                return frozenset[int]().union(*map(self._primed, children(expr)))
 
     # ---- Choices ----
 
@@ -233,6 +261,8 @@ class _Doing:
 
     def _any(self, name: str, among: Symbolic) -> Symbolic:
         match among:
+            case Hidden():
+                return among
             case Naturals():
                 number = z3.Int(name)
                 self._guards.append(number >= 0)

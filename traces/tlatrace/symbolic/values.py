@@ -11,6 +11,7 @@
 | any set of numbers            | `Numbers`: an array of Booleans                              |
 | one of several of the above   | `Choice`                                                     |
 | no value, as NoConn.ack       | `Nothing`; it is never chosen where there is a value         |
+| a value that is not looked at | `Hidden`: see `tlatrace.symbolic.hidden`                     |
 
 A condition of a `Choice` says when the value is that one; where none holds, it is the last.
 No value is ever changed once it is built.
@@ -36,6 +37,7 @@ __all__ = [
     "Constant",
     "Function",
     "Functions",
+    "Hidden",
     "Interval",
     "Leaf",
     "Naturals",
@@ -50,6 +52,7 @@ __all__ = [
     "all_of",
     "any_of",
     "equal",
+    "identity",
     "implies",
     "is_no",
     "is_yes",
@@ -183,6 +186,11 @@ class Nothing:
     """What TLC has no value for."""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Hidden:
+    """Any value."""
+
+
 Symbolic: TypeAlias = (
     z3.ExprRef
     | Constant
@@ -197,6 +205,7 @@ Symbolic: TypeAlias = (
     | Functions
     | Choice
     | Nothing
+    | Hidden
 )
 
 
@@ -286,23 +295,23 @@ def set_of(elements: Iterable[tuple[z3.BoolRef, Symbolic]]) -> Set:
             condition = all_of([guard, also])
             if is_no(condition) or isinstance(value, Nothing):
                 continue
-            key = _identity(value)
+            key = identity(value)
             known = found.get(key)
             found[key] = (any_of([known[0], condition]) if known else condition, value)
     return Set(tuple(found.values()))
 
 
-def _identity(value: Symbolic) -> object:
+def identity(value: Symbolic) -> object:
     """Return the same object for values that are written in the same way."""
     match value:
         case Constant():
             return value.value
         case Tuple():
-            return ("tuple", *[_identity(item) for item in value.items])
+            return ("tuple", *[identity(item) for item in value.items])
         case Function():
-            return ("function", value.keys, *[_identity(item) for item in value.values])
+            return ("function", value.keys, *[identity(item) for item in value.values])
         case Set():
-            return ("set", *[(guard.ast.value, _identity(e)) for guard, e in value.elements])
+            return ("set", *[(guard.ast.value, identity(e)) for guard, e in value.elements])
         case z3.ExprRef():
             return ("term", value.ast.value)
         case _:
@@ -330,6 +339,8 @@ def merge(condition: z3.BoolRef, yes: Symbolic, no: Symbolic) -> Symbolic:
         return yes
     if is_no(condition) or isinstance(yes, Nothing):
         return no
+    if isinstance(yes, Hidden) or isinstance(no, Hidden):
+        return Hidden()
     if isinstance(yes, Choice) or isinstance(no, Choice) or _kind(yes) != _kind(no):
         return _choice(condition, yes, no)
     match yes, no:
@@ -405,6 +416,8 @@ def _look(value: Symbolic) -> object:
 
 def equal(left: Symbolic, right: Symbolic) -> z3.BoolRef:
     """Say that two values are the same; values of different kinds never are."""
+    if isinstance(left, Hidden) or isinstance(right, Hidden):
+        raise EvaluationError("a value that is not looked at is compared")
     if isinstance(left, Choice) or isinstance(right, Choice):
         pairs = product(options_of(left), options_of(right))
         return any_of(all_of([g, h, equal(one, other)]) for (g, one), (h, other) in pairs)
