@@ -245,8 +245,8 @@ GoOnLeading(n) ==
 
 \* What the leader may have sent of its term, once it has `entries`, `c` and `s`.
 Sending(n, entries, c, s) ==
-  LET old == {l \in sent : l.by = n /\ l.term = term[n] /\ l.inc = inc[n]}
-  IN (sent \ old) \cup {[l EXCEPT !.log = entries, !.commit = c, !.snap = s] : l \in old}
+  {IF l.by = n /\ l.term = term[n] /\ l.inc = inc[n]
+   THEN [l EXCEPT !.log = entries, !.commit = c, !.snap = s] ELSE l : l \in sent}
 
 \* It writes an entry: the no-op of its term first, then what clients ask for (appendAsLeader).
 AppendAsLeader(n) ==
