@@ -35,6 +35,11 @@ _EXIT_CODES: Final[dict[Outcome, int]] = {"proved": 0, "refuted": 1, "undecided"
     help="SyncStateSet, LockQuorum: the largest group (else 5, 7); smaller ones are proved, too.",
 )
 @click.option(
+    "--nodes",
+    type=click.IntRange(3, 9),
+    help="OneLeaderPerTerm: the largest group (else 5); smaller ones are proved, too.",
+)
+@click.option(
     "--rlimit",
     type=click.IntRange(1, 2**32 - 1),
     default=DEFAULT_LIMITS.resources,
@@ -57,6 +62,7 @@ def command(
     theorem: str | None,
     entries: int | None,
     brokers: int | None,
+    nodes: int | None,
     rlimit: int,
     timeout_s: float,
     verbose: bool,
@@ -74,7 +80,7 @@ def command(
     limits = Limits(resources=rlimit, seconds=timeout_s)
     proved, began = list[TheoremResult](), time.monotonic()
     chosen = [name for name in THEOREMS if theorem in (None, name)]
-    asked = {"brokers": brokers, "entries": entries, None: None}
+    asked = {"brokers": brokers, "entries": entries, "nodes": nodes, None: None}
     with open_progress_display("starting z3", quiet=as_json) as display:
         lines = _Lines(display, verbose=verbose and not as_json)
         for number, name in enumerate(chosen, start=1):

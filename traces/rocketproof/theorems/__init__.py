@@ -11,6 +11,7 @@ from typing import Final, Literal
 from rocketproof.theorems import (
     consistent_point,
     lock_quorum,
+    one_leader_per_term,
     snapshot_loading,
     sync_state_set,
 )
@@ -31,11 +32,11 @@ class FalseTheorem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Theorem:
-    """A theorem for groups of so many brokers, caches of so many entries, or one node."""
+    """A theorem for groups of so many brokers or nodes, caches of so many entries, or one node."""
 
     state: Callable[[int], Induction]
     variants: tuple[FalseTheorem, ...]
-    unit: Literal["brokers", "entries"] | None
+    unit: Literal["brokers", "entries", "nodes"] | None
     """What a size counts; None: there is but one size."""
     smallest: int
     largest: int
@@ -118,6 +119,20 @@ THEOREMS: Final[Mapping[str, Theorem]] = MappingProxyType(
             unit=None,
             smallest=1,
             largest=1,
+        ),
+        one_leader_per_term.NAME: Theorem(
+            state=one_leader_per_term.theorem,
+            variants=tuple(
+                FalseTheorem(
+                    name=variant.name,
+                    description=variant.description,
+                    state=partial(one_leader_per_term.false_variant, variant),
+                )
+                for variant in one_leader_per_term.VARIANTS
+            ),
+            unit="nodes",
+            smallest=3,
+            largest=5,
         ),
     }
 )
