@@ -18,9 +18,15 @@ _MOST_LINES: Final = 500
 _TAG: Final = re.compile(r"\\\* CHECK (\w+)")
 _DEFINED: Final = re.compile(r"^(\w+)\s*(?:\([^=\n]*\))?\s*==", re.MULTILINE)
 
-NO_RUN_SHOWS: Final = {"B29", "B33", "LateEpoch"}
-"""Switches of the group that no simulated run was found to show: TLC finds these bugs, and the
-machine that drives a group beside its model (model_tests/machines/test_replica_group.py)."""
+NO_RUN_SHOWS: Final = {"B29", "B33", "LateEpoch", "LateTruncate", "Heartbeats", "AppliedFirst"}
+"""Switches that no simulated run was found to show: TLC finds these bugs. Those of the group the
+machine shows that drives it beside its model (model_tests/machines/test_replica_group.py). A member
+of a DLedger group applies what is committed before it hears anything else, so AppliedFirst changes
+nothing; LateTruncate was not found in 50 runs, Heartbeats not in 400."""
+
+SHOWN_OTHERWISE: Final = {"LocalRead", "OwnTermFirst", "B70"}
+"""Switches that clients of a DLedger group notice, not traces (tests/impl/sim); and B70, which
+traces show at once though TLC finds no harm in it."""
 
 BY_TLC_ALONE: Final = {
     "B17": "confirmOffset is always at the end of a record, so none begins below it and ends above",
@@ -114,7 +120,7 @@ def test_every_switch_of_the_implementation_is_a_mutant_and_all_but_a_few_are_se
     assert switches <= {m.name for m in manifest.mutants}
     searched = {part for m in manifest.mutants if m.bug for part in m.name.split("_")}
     assert searched <= switches
-    assert switches - searched == NO_RUN_SHOWS
+    assert switches - searched == NO_RUN_SHOWS | SHOWN_OTHERWISE
 
 
 def test_a_bug_of_the_sync_state_set_is_searched_for_in_master_epochs_or_there_is_a_reason(
