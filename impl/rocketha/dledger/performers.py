@@ -76,19 +76,21 @@ class DLedgerFiles:
         Raises: DLedgerFileError, TermFileError, FormatError, DiskError
         """
         snapshots = SnapshotStore(disk, options.path("snapshot"))
-        newest = snapshots.newest()
+        newest = snapshots.recover()
         before = None if newest is None else newest.meta.point
         store = DLedgerStore.open(disk, options, before=before)
         if newest is None:
             if store.before_begin_index >= 0:
                 reason = f"begins behind entry {store.before_begin_index}, and no snapshot has it"
                 raise DLedgerFileError("data file", offset=0, reason=reason)
+            snapshots.delete_unfinished(_NONE)
             return cls(store, snapshots, _NONE)
         index, term = newest.meta.last_included_index, newest.meta.last_included_term
         if index < store.before_begin_index:
             reason = f"begins behind entry {store.before_begin_index}, the snapshot has {index}"
             raise DLedgerFileError("data file", offset=0, reason=reason)
         machine.on_snapshot_load(newest.data)
+        snapshots.delete_unfinished(index)
         if store.term_at(index) != term:
             store.reset(index, term, chain_crc=newest.meta.chain_crc or 0)
         return cls(store, snapshots, index)

@@ -63,6 +63,33 @@ class SnapshotStore:
                 continue
         return None
 
+    def recover(self) -> StoredSnapshot | None:
+        """Read the newest snapshot that is whole, and make it durable.
+
+        A program that ended before it had synchronized a snapshot leaves it in the operating
+        system's memory only, and where a synchronization has failed, the next one may find nothing
+        to do: so it is written again, as it is. Raises: DiskError
+        """
+        newest = self.newest()
+        if newest is not None:
+            index = newest.meta.last_included_index
+            for path in reversed(self._paths(index)):
+                self._disk.write(path, 0, self._disk.read(path))
+                self._disk.fsync(path)
+            self._disk.fsync_dir(self._folder(index))
+            self._disk.fsync_dir(self._directory)
+        return newest
+
+    def delete_unfinished(self, newest: LogIndex) -> None:
+        """Delete what is above the newest snapshot: it must not count as a newer one.
+
+        Raises: DiskError
+        """
+        for index in self.indexes:
+            if index > newest:
+                self._remove(index)
+                self._disk.fsync_dir(self._folder(index))
+
     def read(self, index: LogIndex) -> StoredSnapshot:
         """Read a snapshot. Raises: SnapshotError, DiskError"""
         meta_path, data_path = self._paths(index)
@@ -82,11 +109,8 @@ class SnapshotStore:
             chain_crc=chain_crc,
             data=data_sum(data),
         )
-        disk, paths = self._disk, self._paths(index)
-        for path in paths:
-            if disk.exists(path):
-                disk.unlink(path)
-        folder = f"{self._directory}/{snapshot_dir(index)}"
+        disk, paths, folder = self._disk, self._paths(index), self._folder(index)
+        self._remove(index)
         contents = (encode_snapshot_meta(meta), data)
         for path, content in reversed(list(zip(paths, contents, strict=True))):
             disk.write(path, 0, content)
@@ -99,14 +123,22 @@ class SnapshotStore:
 
         Source: SnapshotManager.deleteExpiredSnapshot
         """
-        for index in self.indexes[:-reserved]:
-            for path in self._paths(index):
-                if self._disk.exists(path):
-                    self._disk.unlink(path)
+        there = [index for index in self.indexes if self._disk.exists(self._paths(index)[0])]
+        for index in there[:-reserved]:
+            self._remove(index)
+
+    def _remove(self, index: LogIndex) -> None:
+        """Remove the files of a snapshot, the meta first."""
+        for path in self._paths(index):
+            if self._disk.exists(path):
+                self._disk.unlink(path)
 
     def _folders(self) -> tuple[str, ...]:
         return self._disk.folders(self._directory)
 
+    def _folder(self, index: LogIndex) -> str:
+        return f"{self._directory}/{snapshot_dir(index)}"
+
     def _paths(self, index: LogIndex) -> tuple[str, str]:
-        folder = f"{self._directory}/{snapshot_dir(index)}"
+        folder = self._folder(index)
         return f"{folder}/{SNAPSHOT_META_FILE}", f"{folder}/{SNAPSHOT_DATA_FILE}"
