@@ -19,6 +19,7 @@ from rocketha.dledger.register import read_entry, write_entry
 from rocketha.histories.history import Outcome
 from rocketha.histories.linearizability.operation import Kind, Operation, Value
 from rocketha.sim.dledger.machine import Member, SavedClient
+from rocketha.sim.engine.faults import Fault, FaultCounts
 from rocketha.sim.engine.random_source import RandomSource
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.types import BrokerId
@@ -61,6 +62,11 @@ class Servers(Protocol):
     @property
     def scheduler(self) -> Scheduler:
         """Return the clock."""
+        ...
+
+    @property
+    def counts(self) -> FaultCounts:
+        """Return where faults are counted."""
         ...
 
     @property
@@ -211,4 +217,7 @@ class Clients:
         return self._cluster.random_source.of("clients")
 
     def _is_lost(self, rng: Random) -> bool:
-        return self.loss_percent > 0 and rng.randrange(100) < self.loss_percent
+        is_lost = self.loss_percent > 0 and rng.randrange(100) < self.loss_percent
+        if is_lost:
+            self._cluster.counts.add(Fault.CLIENT_LOSS)
+        return is_lost

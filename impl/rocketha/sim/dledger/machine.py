@@ -204,6 +204,7 @@ class Member(CallingNode[NodeState, NodeHears, NodeAction]):
     def start(self) -> None:
         """Come up with what the disk has."""
         machine = self.machine
+        self.go_on()
         self.registers = RegisterService()
         try:
             machine.opened = DLedgerFiles.open(machine.disk, STORE, self.registers)
@@ -272,8 +273,12 @@ class Member(CallingNode[NodeState, NodeHears, NodeAction]):
     def ask_from_outside(self, message: DLedgerRequest) -> None:
         """Hear a request that comes over a connection of its own."""
         command = push_request(message, opaque=1)
-        self.recorder.heard(message)
-        self.take_request(Arrived(_OUTSIDE, command))
+
+        def hear() -> None:
+            self.recorder.heard(message)
+            self.take_request(Arrived(_OUTSIDE, command))
+
+        self.when_it_runs(hear)
 
     def respond(self, request: RequestId, code: int, body: bytes) -> None:
         """Answer a request."""

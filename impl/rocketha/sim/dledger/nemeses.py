@@ -70,14 +70,15 @@ class Nemeses:
     def _ring(self, injection: Injection) -> None:
         nodes = list(self._cluster.nodes)
         injection.rng.shuffle(nodes)
-        count, reach = len(nodes), len(nodes) // 4 or 1
+        count = len(nodes)
+        reach = (count // 2 + 1) // 2  # so many on each side of a node are a majority with it
         far = [
             (nodes[i], nodes[k])
             for i in range(count)
             for k in range(i + 1, count)
             if min(k - i, count - k + i) > reach
         ]
-        if count <= 3:  # a ring of three has no far ones: one link is gone
+        if count == 3:  # a ring of three has no far ones: one link is gone
             far = [(nodes[0], nodes[1])]
         self._cut(injection, Fault.PARTITION_MAJORITIES_RING, far)
 

@@ -15,7 +15,9 @@ from rocketha.sim.dledger.cluster import DLedgerCluster
 from rocketha.sim.dledger.machine import Member
 from rocketha.sim.dledger.nemeses import Nemeses
 from rocketha.sim.dledger.plan import DLedgerPlan
+from rocketha.sim.engine.clock import TRUE_TIME
 from rocketha.sim.engine.fault_injector import FaultInjector
+from rocketha.sim.engine.faults import Fault
 from rocketha.sim.engine.random_source import Injection, PerPurposeStreams
 from rocketha.types import BrokerId
 
@@ -48,6 +50,9 @@ class DLedgerWorkload:
     def begin(self) -> None:
         """Let all come up, and clients begin."""
         plan, cluster = self._plan, self._cluster
+        for clock in plan.clocks:
+            if clock != TRUE_TIME:
+                cluster.counts.add(Fault.CLOCK_SKEW)
         handlers = {**self._injector.handlers(), **Nemeses(cluster).handlers()}
         cluster.clients.loss_percent = plan.client_loss_percent
         cluster.begin()
