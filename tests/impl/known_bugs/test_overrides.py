@@ -13,8 +13,11 @@ import pytest
 
 from rocketha.broker.rules import BROKER_RULES
 from rocketha.controller.rules import CONTROLLER_RULES
+from rocketha.dledger.push_rules import PUSHER_RULES
+from rocketha.dledger.rules import ELECTOR_RULES
 from rocketha.ha.rules import HA_RULES
 from rocketha.known_bugs import (
+    DLEDGER_BUGS,
     EPOCH_BUGS,
     GROUP_BUGS,
     LEGACY_BUGS,
@@ -23,6 +26,12 @@ from rocketha.known_bugs import (
     SNAPSHOT_BUGS,
     Bug,
     Bugs,
+)
+from rocketha.known_bugs.dledger import (
+    ELECTOR_OVERRIDES,
+    PUSHER_OVERRIDES,
+    elector_rules,
+    pusher_rules,
 )
 from rocketha.known_bugs.epoch_truncation import HA_OVERRIDES, ha_rules
 from rocketha.known_bugs.legacy_replication import LEGACY_OVERRIDES, legacy_rules
@@ -68,6 +77,8 @@ HOMES: Final = {
     "voting": Home(VOTING_RULES, VOTING_OVERRIDES, voting_rules),
     "consumer": Home(CONSUMER_RULES, CONSUMER_OVERRIDES, consumer_rules),
     "snapshots": Home(SNAPSHOT_RULES, SNAPSHOT_OVERRIDES, snapshot_rules),
+    "elector": Home(ELECTOR_RULES, ELECTOR_OVERRIDES, elector_rules),
+    "pusher": Home(PUSHER_RULES, PUSHER_OVERRIDES, pusher_rules),
     "files": Home(
         FileOptions(log=CommitLogOptions(segment_size=SEGMENT_SIZE)),
         STORAGE_OVERRIDES,
@@ -78,6 +89,10 @@ IN_SEVERAL: Final = {
     Bug.B10: {"ha", "broker", "controller"},
     Bug.B84: {"broker", "controller"},
     Bug.B53: {"controller", "snapshots"},
+    Bug.B54: {"pusher", "snapshots"},
+    Bug.B58: {"pusher", "snapshots"},
+    Bug.B68: {"pusher", "snapshots"},
+    Bug.INSTALL_FRESH: {"pusher", "snapshots"},
     Bug.OFFSET_CONTINUES: {"ha", "legacy"},
 }
 """Bugs that need several cores, and those that two cores have alike."""
@@ -116,7 +131,7 @@ def test_every_bug_has_one_override_and_only_a_few_have_several() -> None:
     homes = {bug: {name for name in HOMES if bug in HOMES[name].overrides} for bug in Bug}
     assert [bug for bug, names in homes.items() if not names] == []
     assert {bug: names for bug, names in homes.items() if len(names) > 1} == IN_SEVERAL
-    protocols = [EPOCH_BUGS, LEGACY_BUGS, LOCK_BUGS, GROUP_BUGS, SNAPSHOT_BUGS]
+    protocols = [DLEDGER_BUGS, EPOCH_BUGS, LEGACY_BUGS, LOCK_BUGS, GROUP_BUGS, SNAPSHOT_BUGS]
     assert frozenset[Bug]().union(*protocols) == frozenset(Bug)
 
 
