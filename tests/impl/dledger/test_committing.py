@@ -152,12 +152,17 @@ def test_what_is_not_here_is_not_applied() -> None:
 
 
 @pytest.mark.parametrize(
-    ("enabled", "snapshot", "due"), [(True, 0, True), (True, 1, False), (False, -1, False)]
+    ("enabled", "snapshot", "due"),
+    [(True, 0, [SnapshotDue()]), (True, 1, [CutLogDue()]), (True, -1, []), (False, -1, [])],
 )
-def test_a_snapshot_is_due_after_so_many_entries(enabled: bool, snapshot: int, due: bool) -> None:
-    of = around(log(1, 1, 1), enable_snapshot=enabled, snapshot_threshold=2)
+def test_a_snapshot_is_due_after_so_many_entries(
+    enabled: bool, snapshot: int, due: list[object]
+) -> None:
+    """And what the last one stands for is cut, if it has not been yet."""
+    many = 2 if snapshot >= 0 else 9
+    of = around(log(1, 1, 1), enable_snapshot=enabled, snapshot_threshold=many)
     stepped = apply_next(pusher(committed=2, applied=2, snapshot=snapshot), of)
-    assert thens(stepped) == ([SnapshotDue()] if due else [])
+    assert thens(stepped) == due
     assert stepped.action is None
 
 

@@ -14,6 +14,7 @@ import pytest
 from rocketha.broker.rules import BROKER_RULES
 from rocketha.controller.rules import CONTROLLER_RULES
 from rocketha.dledger.push_rules import PUSHER_RULES
+from rocketha.dledger.read_rules import READ_RULES
 from rocketha.dledger.rules import ELECTOR_RULES
 from rocketha.ha.rules import HA_RULES
 from rocketha.known_bugs import (
@@ -30,8 +31,10 @@ from rocketha.known_bugs import (
 from rocketha.known_bugs.dledger import (
     ELECTOR_OVERRIDES,
     PUSHER_OVERRIDES,
+    READ_OVERRIDES,
     elector_rules,
     pusher_rules,
+    read_rules,
 )
 from rocketha.known_bugs.epoch_truncation import HA_OVERRIDES, ha_rules
 from rocketha.known_bugs.legacy_replication import LEGACY_OVERRIDES, legacy_rules
@@ -79,6 +82,7 @@ HOMES: Final = {
     "snapshots": Home(SNAPSHOT_RULES, SNAPSHOT_OVERRIDES, snapshot_rules),
     "elector": Home(ELECTOR_RULES, ELECTOR_OVERRIDES, elector_rules),
     "pusher": Home(PUSHER_RULES, PUSHER_OVERRIDES, pusher_rules),
+    "read": Home(READ_RULES, READ_OVERRIDES, read_rules),
     "files": Home(
         FileOptions(log=CommitLogOptions(segment_size=SEGMENT_SIZE)),
         STORAGE_OVERRIDES,
