@@ -61,6 +61,10 @@ class Model:
         self.values: State = {name: from_json(json.loads(text)) for name, text in source.values}
         self.reading = Reading(source.types)
         self._functions = _open(source)
+        self._constraints = [r for r in self._functions if r.startswith("constraint ")]
+        self._action_constraints = [
+            r for r in self._functions if r.startswith("action constraint ")
+        ]
         self._in_order: dict[str, Callable[..., Any]] | None = None
         self._classes: tuple[tuple[RuntimeValue, ...], ...] | None = None
 
@@ -179,19 +183,11 @@ class Model:
 
     def within(self, state: ModelState) -> bool:
         """Tell whether a state satisfies the CONSTRAINTs of the configuration."""
-        return all(
-            self._ask(role, state, None)
-            for role in self._functions
-            if role.startswith("constraint ")
-        )
+        return all(self._ask(role, state, None) for role in self._constraints)
 
     def within_step(self, pre: ModelState, post: ModelState) -> bool:
         """Tell whether a step satisfies the ACTION_CONSTRAINTs of the configuration."""
-        return all(
-            self._ask(role, pre, post)
-            for role in self._functions
-            if role.startswith("action constraint ")
-        )
+        return all(self._ask(role, pre, post) for role in self._action_constraints)
 
     def initial_states(self) -> list[ModelState]:
         """Return the states that Init allows, each once."""
