@@ -15,7 +15,7 @@ from tlatrace.errors import EvaluationError, SubsetError
 from tlatrace.explore import Exploration, explore
 from tlatrace.judgement.specification import load_spec
 from tlatrace.judgement.transition import Judged, Transition
-from tlatrace.oracle import Model, load_model
+from tlatrace.oracle import Model, ModelState, load_model
 from tlatrace.oracle.checker import Checker
 from tlatrace.runtime.values import RuntimeValue
 from tlatrace.selfcheck.agreement import Agreement, Disagreement, Part
@@ -83,12 +83,13 @@ def examine_subject(
     except (SubsetError, EvaluationError) as error:
         yield from [_refused(subject, part, error, started) for part in wanted if part in parts]
         return
+    show = _remembering(model)
     if "graphs" in parts:
         tell("TLC writes the graph")
         tlc = tlc_graph(subject, timeout_s=effort.timeout_s)
-        found = compare_graphs(subject.name, tlc, exploration, model.show)
+        found = compare_graphs(subject.name, tlc, exploration, show)
         yield replace(found, seconds=time.monotonic() - started)
-    steps, initial = right_steps(model, exploration)
+    steps, initial = right_steps(model, exploration, show=show)
     if is_native:
         tell("asking machine code")
         yield _examine_native(subject, model, steps, initial, effort)
@@ -143,8 +144,26 @@ def model_judge(model: Model) -> Callable[[Sequence[Transition]], list[Judged]]:
     return lambda transitions: [judged(transition) for transition in transitions]
 
 
+def _remembering(model: Model) -> Callable[[ModelState], State]:
+    """Return `Model.show` that makes each value once: most are those of many states."""
+    shown: dict[RuntimeValue, Value] = {}
+
+    def show_value(value: RuntimeValue) -> Value:
+        if value not in shown:
+            shown[value] = model.show_value(value)
+        return shown[value]
+
+    def show(state: ModelState) -> State:
+        return dict(zip(model.variables, map(show_value, state), strict=True))
+
+    return show
+
+
 def right_steps(
-    model: Model, exploration: Exploration, limit: int = _MAX_RIGHT_STEPS
+    model: Model,
+    exploration: Exploration,
+    limit: int = _MAX_RIGHT_STEPS,
+    show: Callable[[ModelState], State] | None = None,
 ) -> tuple[list[Transition], list[State]]:
     """Return up to `limit` steps of a graph, evenly chosen, and its initial states.
 
@@ -152,7 +171,7 @@ def right_steps(
     every process, decides in which order the graph was found. A step whose label no trace may
     name, or that TLC could not be asked about by name, is a step of Next.
     """
-    states = [model.show(state) for state in exploration.states]
+    states = list(map(show or model.show, exploration.states))
     texts = [canonical_state(state) for state in states]
     shown: dict[tuple[RuntimeValue, ...], tuple[Value, ...]] = {}
     for step in exploration.steps:
