@@ -30,8 +30,18 @@ pytestmark = pytest.mark.java
 
 PACKAGED: Final = packaged_subjects()
 SMALL: Final = manifest_subjects(read_manifest(ROOT / "spec"))
-LARGE: Final = frozenset({"controller_group:small", "dledger:small", "register:small"})
-"""Two or three minutes each without their symmetry; `rocketproof selfcheck` compares them, too."""
+LARGE: Final = frozenset(
+    f"{name}:small"
+    for name in (
+        "controller_group",
+        "dledger",
+        "epoch_truncation",
+        "register",
+        "replica_group",
+        "sync_state_set",
+    )
+)
+"""One to three minutes each without their symmetry; `rocketproof selfcheck` compares them, too."""
 DRAWN: Final = 860
 EXAMINED: Final = 650
 """At least so many of the drawn steps are put to both; the others have no value in the model."""
