@@ -49,7 +49,7 @@ from rocketha.dledger.state import (
     SendElectorAnswer,
     SendElectorRequest,
 )
-from rocketha.errors import PacketError
+from rocketha.errors import PacketError, RequestError
 from rocketha.formats.dledger_codes import DLedgerRequestCode, DLedgerResponseCode
 from rocketha.formats.dledger_request_codec import (
     pull_request,
@@ -139,7 +139,7 @@ class DLedgerCore(Core[NodeState, NodeHears | RequestEvent, NodeAction, LedgerVi
             case RequestArrived(request=request, command=command):
                 try:
                     message = pull_request(command)
-                except PacketError:
+                except (PacketError, RequestError):
                     return NodeStepped(state, (RefuseRequest(request=request),))
                 return self._asked(state, request, message, now_ms=now_ms, log=log)
             case ResponseArrived():
