@@ -74,8 +74,8 @@ class Running:
         config = DLedgerConfig(max_snapshot_reserved_num=reserved)
         files, registers = (lambda: self.files), (lambda: self.registers)
         ledger = LedgerPerformer(files)
-        machine = MachinePerformer(files, registers, config, self.sent.append)
-        self._performers: tuple[Performer[Any, object], ...] = (ledger, machine)
+        self.machine = MachinePerformer(files, registers, config, self.sent.append)
+        self._performers: tuple[Performer[Any, object], ...] = (ledger, self.machine)
 
     def perform(self, effect: Effect) -> None:
         (performer,) = [one for one in self._performers if type(effect) in one.effects]
