@@ -49,6 +49,7 @@ LESS: Final = {
     "rocketproof campaign lock_quorum --seeds 0..999": ("--seeds 0..3", _MINUTES),
     "rocketproof campaign lock_quorum --seeds 0..999 --config rocketmq": ("--seeds 0..3", _MINUTES),
     "rocketproof campaign snapshot_loading --seeds 0..999": ("--seeds 0..3", _MINUTES),
+    "rocketproof campaign dledger --seeds 0..499": ("--seeds 0..3", _MINUTES),
     "rocketproof mutants epoch_truncation": ("--bug B05", _MINUTES),
     "rocketproof mutate-implementation lock_quorum --sample 40 --seed 1": (
         "--sample 1 --seeds 0",

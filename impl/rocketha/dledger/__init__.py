@@ -1,1 +1,1 @@
-"""A node of a DLedger group: who leads it. Pure cores; their log is not here yet."""
+"""A node of a DLedger group: pure cores of elections, log and reads; its files and snapshots."""

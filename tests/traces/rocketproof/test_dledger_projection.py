@@ -57,7 +57,7 @@ VARIABLES: Final = 25
 
 @pytest.fixture(scope="module")
 def traces() -> list[Trace]:
-    return [simulate_trace(PROTOCOL, seed) for seed in range(8)]
+    return [simulate_trace(PROTOCOL, seed) for seed in range(18)]
 
 
 def judged(traces: Sequence[Trace]) -> tuple[Verdict, ...]:
@@ -80,7 +80,7 @@ def test_a_trace_names_its_spec_and_constants(traces: list[Trace]) -> None:
     assert PROTOCOLS[PROTOCOL].bugs == DLEDGER_BUGS
 
 
-def test_eight_runs_take_every_action_of_the_specification(traces: list[Trace]) -> None:
+def test_eighteen_runs_take_every_action_of_the_specification(traces: list[Trace]) -> None:
     taken = Counter(event.action for trace in traces for event in trace.events)
 
     assert set(taken) == ACTIONS
