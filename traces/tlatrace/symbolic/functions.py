@@ -83,6 +83,12 @@ def updated(
         for guard, option in reversed(function.options):
             found = merge(guard, updated(option, path, change), found)
         return found
+    if isinstance(function, Sequence):
+        (place, *rest) = path
+        entry = updated(function.at(place), rest, change)
+        pairs = zip(function.leaves, function.shape.leaves(entry), strict=True)
+        stored = [z3.Store(array, place, leaf) for array, leaf in pairs]
+        return Sequence(function.length, function.shape, tuple(stored))
     if not isinstance(function, Function):
         raise EvaluationError(f"EXCEPT of a {type(function).__name__}")
     values: list[Symbolic] = []

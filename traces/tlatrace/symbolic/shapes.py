@@ -397,9 +397,15 @@ class SequenceOf:
         return Sequence(leaves[0], self.entry, tuple(leaves[1:]))
 
     def leaves(self, value: Symbolic) -> list[z3.ExprRef]:
-        """Take it apart; one of known length is not."""
+        """Take it apart; what is in the arrays behind the end does not matter."""
+        if isinstance(value, Tuple):
+            arrays = [z3.Const("unused", sort) for _, sort in self.sorts()[1:]]
+            for place, item in enumerate(value.items, start=1):
+                leaves = zip(arrays, self.entry.leaves(item), strict=True)
+                arrays = [z3.Store(array, place, leaf) for array, leaf in leaves]
+            return [z3.IntVal(len(value.items)), *arrays]
         if not isinstance(value, Sequence):
-            raise EvaluationError("a sequence of known length within a structure")
+            raise EvaluationError("no sequence within a structure")
         return [value.length, *value.leaves]
 
     def fits(self, value: Symbolic) -> z3.BoolRef:

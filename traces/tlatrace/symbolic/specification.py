@@ -11,17 +11,18 @@ from types import MappingProxyType
 
 import z3
 
-from tlatrace.compiler.ir.nodes import Call, Expr, Operand, Variable, children
+from tlatrace.compiler.ir.nodes import Call, Expr, Literal, Operand, Variable, children
 from tlatrace.compiler.lower.reader import Reader
 from tlatrace.compiler.reading import read_tree
 from tlatrace.errors import ModelGapError, SubsetError
-from tlatrace.runtime.values import Atom, model_value
+from tlatrace.runtime.values import Atom, RuntimeValue, model_value
 from tlatrace.symbolic.elements import length_of
 from tlatrace.symbolic.evaluator import Evaluator
 from tlatrace.symbolic.samples import needed
 from tlatrace.symbolic.shapes import HIDDEN, LENGTH, AtMost, SequenceOf, constant_of
 from tlatrace.symbolic.steps import NamedAction, Step, initial_step, named_actions, step_of
-from tlatrace.symbolic.values import Nothing, Shape, Symbolic, all_of
+from tlatrace.symbolic.symmetry import check_symmetric, patterns
+from tlatrace.symbolic.values import Nothing, Shape, Symbolic, all_of, literal
 from tlatrace.tla.config import TlcConfig
 
 __all__ = ["Specification", "open_specification"]
@@ -115,9 +116,49 @@ class Specification:
         init = self.reader.definition("Init", primed=True)
         return initial_step(init, self.parameters, self._in_order)
 
-    def step(self, action: NamedAction) -> Step:
-        """Return the steps of an action from `before`."""
-        return step_of(action, self.before, self.parameters, self._in_order)
+    def step(
+        self,
+        action: NamedAction,
+        before: Many[Symbolic] | None = None,
+        chosen: Mapping[str, Symbolic] = MappingProxyType({}),
+    ) -> Step:
+        """Return the steps of an action from a state, or from `before`.
+
+        Names that Next binds may be `chosen`.
+        """
+        pre = self.before if before is None else before
+        return step_of(action, pre, self.parameters, self._in_order, chosen)
+
+    def chosen(
+        self, action: NamedAction, alike: Many[RuntimeValue]
+    ) -> Iterator[Mapping[str, Symbolic]]:
+        """Yield what the names that an action has from the set of `alike` may stand for.
+
+        Of members that are alike the first ones are enough; where there are none nothing is chosen.
+        """
+        names = [
+            name
+            for name, among in action.bounds
+            if isinstance(among, Literal) and among.value == frozenset(alike)
+        ]
+        for pattern in patterns(len(alike), len(names)):
+            yield {name: literal(alike[at]) for name, at in zip(names, pattern, strict=True)}
+
+    def check_symmetric(self, alike: Many[RuntimeValue], invariants: Many[str]) -> None:
+        """Make sure that no action and no invariant tells some model values apart.
+
+        Raises:
+            SubsetError: one may.
+        """
+        definitions = [self.reader.definition(name) for name in ("Next", *invariants)]
+        check_symmetric(frozenset(alike), definitions, self.reader.module)
+
+    def state(self, formula: str) -> tuple[Symbolic, ...]:
+        """Return the state that a formula describes, which is of the form of Init."""
+        described = self.reader.definition(formula, primed=True)
+        found = initial_step(described, self.parameters, self._in_order).post
+        shapes = zip(self._in_order, found, strict=True)
+        return tuple([shape.build(shape.leaves(value)) for shape, value in shapes])
 
     @property
     def _in_order(self) -> list[Shape]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from collections.abc import Sequence as Many
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import z3
 
@@ -112,12 +113,17 @@ def step_of(
     pre: Many[Symbolic],
     parameters: Mapping[Atom, Symbolic],
     shapes: Many[Shape],
+    chosen: Mapping[str, Symbolic] = MappingProxyType({}),
 ) -> Step:
-    """Return the steps of an action from a state; `shapes` are those of the variables."""
+    """Return the steps of an action from a state; `shapes` are those of the variables.
+
+    Names of Next that are `chosen` have that value, the others any one of their sets.
+    """
     doing = _Doing(action.name, pre, parameters, shapes)
     names: Names = {}
     for name, among in action.bounds:
-        names = {**names, name: doing.pick(name, doing.evaluator.value(among, names))}
+        values = doing.evaluator.value(among, names)
+        names = {**names, name: chosen[name] if name in chosen else doing.pick(name, values)}
     arguments = [doing.evaluator.value(argument, names) for argument in action.call.arguments]
     return doing.done(action.call, names, tuple(arguments))
 
