@@ -10,6 +10,7 @@ from tlatrace.proofs import (
     Broken,
     Claim,
     Induction,
+    Instance,
     Lemma,
     LemmaProof,
     Limits,
@@ -107,3 +108,28 @@ def test_what_z3_does_is_the_same_whatever_it_was_asked_before() -> None:
 
     assert first.lemmas[0].claims == again.lemmas[0].claims
     assert first.lemmas[0].resources == again.lemmas[0].resources >= 200_000
+
+
+def test_an_example_may_be_of_an_instance_of_the_premises() -> None:
+    hard = lemma("Hard", X > 1, X > 0)
+    possible = Instance(premises=(X == 7,), describe=lambda model: f"only {model[X]}")
+    impossible = Instance(premises=(X == 7, X == 8), describe=lambda _: "never")
+
+    proof = prove_induction(induction(replace(hard, instance=possible)))
+    assert proof.is_proved
+    assert proof.lemmas[0].example == "only 7"
+
+    proof = prove_induction(induction(replace(hard, instance=impossible)))
+    assert proof.lemmas[0].example is None
+    assert answers(proof.lemmas[0]) == [Unknown]
+
+
+def test_the_parts_of_a_claim_may_be_looked_at_one_by_one() -> None:
+    right = z3.And(X > 0, z3.And(X > -1, X > -2))
+    wrong = z3.And(X > 0, z3.And(X > -1, X < 5))
+    apart = replace(lemma("Step", X > 1, right, wrong), apart=True)
+
+    proof = prove_induction(induction(apart))
+
+    assert answers(proof.lemmas[0]) == [Proved, Broken]
+    assert proof.lemmas[0].broken[0][1].text in [f"x = {x}" for x in range(5, 10)]

@@ -9,7 +9,7 @@ is never possible keeps everything.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
@@ -22,6 +22,7 @@ __all__ = [
     "Broken",
     "Induction",
     "InductionProof",
+    "Instance",
     "Kept",
     "Lemma",
     "LemmaProof",
@@ -29,6 +30,14 @@ __all__ = [
 ]
 
 _ANYTHING: Final = z3.BoolVal(True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instance:
+    """The premises of a lemma for one state, where z3 finds none for which they hold by itself."""
+
+    premises: tuple[z3.BoolRef, ...]
+    describe: Callable[[z3.ModelRef], str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,6 +53,10 @@ class Lemma:
     """Write down an example or a counterexample."""
     witness: z3.BoolRef = _ANYTHING
     """What an example must show besides the premises, lest they hold of dull cases only."""
+    instance: Instance | None = None
+    """Of which an example is."""
+    apart: bool = False
+    """Whether z3 is asked for each conjunct of a claim by itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,10 +157,18 @@ def _prove(lemma: Lemma, limits: Limits, *, is_false: bool) -> LemmaProof:
     started = time.monotonic()
     solver = new_solver(limits)
     solver.add(*[premise.translate(solver.ctx) for premise in lemma.premises])
-    possible = _ask(solver, lemma, lemma.witness, small_first=True)
+    possible = (
+        _ask(solver, lemma, lemma.witness, small_first=True)
+        if lemma.instance is None
+        else _example(lemma.instance, limits)
+    )
     claims: list[tuple[str, Kept]] = []
     for claim in lemma.claims:
-        answer = _ask(solver, lemma, z3.Not(claim.formula), small_first=is_false)
+        answer: Kept = Proved()
+        for part in _conjuncts(claim.formula) if lemma.apart else (claim.formula,):
+            answer = _ask(solver, lemma, z3.Not(part), small_first=is_false)
+            if not isinstance(answer, Proved):
+                break
         if isinstance(answer, Proved) and not isinstance(possible, Broken):
             reason = "nothing meets the premises: they say nothing"
             answer = possible if isinstance(possible, Unknown) else Unknown(reason=reason)
@@ -159,6 +180,24 @@ def _prove(lemma: Lemma, limits: Limits, *, is_false: bool) -> LemmaProof:
         resources=spent(solver),
         seconds=time.monotonic() - started,
     )
+
+
+def _conjuncts(formula: z3.BoolRef) -> Iterator[z3.BoolRef]:
+    if z3.is_and(formula):
+        for part in formula.children():
+            yield from _conjuncts(part)
+    else:
+        yield formula
+
+
+def _example(instance: Instance, limits: Limits) -> Kept:
+    """Look for something that meets the premises in one state."""
+    solver = new_solver(limits)
+    solver.add(*[premise.translate(solver.ctx) for premise in instance.premises])
+    answer = solver.check()
+    if answer == z3.sat:
+        return Broken(text=instance.describe(solver.model().translate(z3.main_ctx())))
+    return Proved() if answer == z3.unsat else Unknown(reason="z3 finds no example")
 
 
 def _ask(solver: z3.Solver, lemma: Lemma, fact: z3.BoolRef, *, small_first: bool) -> Kept:
