@@ -1,0 +1,4 @@
+--------------------------- MODULE FalseRefinement ---------------------------
+(* Mutants of DLedger, which do not refine ElectedLogs.                                          *)
+EXTENDS MCElectedLogs, MutDLedger
+=============================================================================
