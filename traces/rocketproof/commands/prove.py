@@ -37,7 +37,7 @@ _EXIT_CODES: Final[dict[Outcome, int]] = {"proved": 0, "refuted": 1, "undecided"
 @click.option(
     "--nodes",
     type=click.IntRange(3, 9),
-    help="OneLeaderPerTerm: the largest group (else 5); smaller ones are proved, too.",
+    help="OneLeaderPerTerm, LeaderCompleteness: the largest group (else 5); smaller ones, too.",
 )
 @click.option(
     "--rlimit",

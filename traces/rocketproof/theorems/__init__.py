@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from rocketproof.theorems import (
     consistent_point,
+    leader_completeness,
     lock_quorum,
     one_leader_per_term,
     snapshot_loading,
@@ -129,6 +130,20 @@ THEOREMS: Final[Mapping[str, Theorem]] = MappingProxyType(
                     state=partial(one_leader_per_term.false_variant, variant),
                 )
                 for variant in one_leader_per_term.VARIANTS
+            ),
+            unit="nodes",
+            smallest=3,
+            largest=5,
+        ),
+        leader_completeness.NAME: Theorem(
+            state=leader_completeness.theorem,
+            variants=tuple(
+                FalseTheorem(
+                    name=variant.name,
+                    description=variant.description,
+                    state=partial(leader_completeness.false_variant, variant),
+                )
+                for variant in leader_completeness.VARIANTS
             ),
             unit="nodes",
             smallest=3,

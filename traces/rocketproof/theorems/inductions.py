@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 import z3
 
-from tlatrace.proofs import Claim, Induction, Lemma
+from tlatrace.proofs import Claim, Induction, Instance, Lemma
+from tlatrace.runtime.values import RuntimeValue
 from tlatrace.symbolic import Specification, Step
 from tlatrace.symbolic.shapes import AtMost
 from tlatrace.symbolic.showing import shown_changes
-from tlatrace.symbolic.values import Symbolic, all_of
+from tlatrace.symbolic.values import Constant, Symbolic, all_of
 
 __all__ = ["SHAPE", "Statement", "Variant", "induction"]
 
@@ -30,6 +32,8 @@ class Variant:
     overrides: tuple[str, ...]
     lemma: str | None = None
     """The action that tells most about the bug; None: all are looked at."""
+    state: str | None = None
+    """A formula: the state from which steps are; None: z3 finds one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +49,10 @@ class Statement:
     """Formulas about the constants."""
     few: tuple[str, ...] = ()
     """Variables that are sets of a bounded number of elements: steps beyond that are left out."""
+    examples: Mapping[str, str] = field(default_factory=dict)
+    """(action, formula): a state from which there is a step, where z3 finds none by itself."""
+    apart: bool = False
+    """Whether z3 is asked for each conjunct of an invariant by itself."""
     readable: int = 3
     """Counterexamples with numbers up to this are looked for first."""
 
@@ -55,23 +63,33 @@ def induction(
     specification: Specification,
     statement: Statement,
     only: str | None = None,
+    *,
+    alike: Sequence[RuntimeValue] = (),
+    state: str | None = None,
 ) -> Induction:
     """State that the invariants hold at the beginning, and that each action, or one, keeps them.
+
+    `alike` are model values that the text does not tell apart: see `tlatrace.symbolic.symmetry`.
+    With a `state` all steps are from that one, which a formula describes.
 
     Raises:
         TlatraceError: the text has a form that is not understood.
     """
-    before = specification.before
+    before = specification.before if state is None else specification.state(state)
     assumed = [specification.assumed, *(specification.holds(n, before) for n in statement.assumed)]
     hypothesis = [
         *assumed,
         *(specification.holds(invariant, before) for invariant in statement.invariants),
     ]
-    lemmas = [_lemma(specification, specification.initial(), statement, assumed, ())]
+    lemmas = [_lemma(specification, specification.initial(), statement, assumed, (), assumed)]
+    if alike:
+        specification.check_symmetric(alike, tuple(statement.invariants))
     for action in specification.actions:
         if only in (None, action.name):
-            step = specification.step(action)
-            lemmas.append(_lemma(specification, step, statement, hypothesis, before))
+            for chosen in specification.chosen(action, alike):
+                step = specification.step(action, before, chosen)
+                lemma = _lemma(specification, step, statement, hypothesis, before, assumed)
+                lemmas.append(replace(lemma, name=_name(action.name, chosen)))
     return Induction(name=name, statement=text, lemmas=tuple(lemmas), not_shown=statement.not_shown)
 
 
@@ -81,6 +99,7 @@ def _lemma(
     statement: Statement,
     hypothesis: Sequence[z3.BoolRef],
     before: Sequence[Symbolic],
+    assumed: Sequence[z3.BoolRef],
 ) -> Lemma:
     claims = [
         Claim(name=name, description=text, formula=specification.holds(name, step.post))
@@ -88,20 +107,48 @@ def _lemma(
     ]
     shape = Claim(name=SHAPE, description=statement.shape, formula=specification.fits(step))
 
-    def describe(model: z3.ModelRef) -> str:
-        variables = specification.variables
-        if not before:
-            state, _ = shown_changes(variables, step.post, step.post, model)
-            return "\n".join(state)
-        state, changed = shown_changes(variables, before, step.post, model)
-        return "\n".join([*state, f"-- {step.action} -->", *changed])
-
     return Lemma(
         name=step.action,
         premises=(*hypothesis, step.possible, _is_few(specification, step, statement)),
         claims=(*claims, shape),
         readable=specification.small(statement.readable),
-        describe=describe,
+        describe=partial(_describe, specification.variables, step, before),
+        apart=statement.apart,
+        instance=_instance(specification, step.action, statement, assumed),
+    )
+
+
+def _name(action: str, chosen: Mapping[str, Symbolic]) -> str:
+    values = [str(one.value) for one in chosen.values() if isinstance(one, Constant)]
+    return f"{action}({', '.join(values)})" if values else action
+
+
+def _describe(
+    variables: Sequence[str], step: Step, before: Sequence[Symbolic], model: z3.ModelRef
+) -> str:
+    if not before:
+        state, _ = shown_changes(variables, step.post, step.post, model)
+        return "\n".join(state)
+    state, changed = shown_changes(variables, before, step.post, model)
+    return "\n".join([*state, f"-- {step.action} -->", *changed])
+
+
+def _instance(
+    specification: Specification, action: str, statement: Statement, assumed: Sequence[z3.BoolRef]
+) -> Instance | None:
+    """Return the premises for the state from which an example is."""
+    if action not in statement.examples:
+        return None
+    (named,) = [one for one in specification.actions if one.name == action]
+    state = specification.state(statement.examples[action])
+    step = specification.step(named, state)
+    return Instance(
+        premises=(
+            *assumed,
+            *(specification.holds(invariant, state) for invariant in statement.invariants),
+            step.possible,
+        ),
+        describe=partial(_describe, specification.variables, step, state),
     )
 
 
