@@ -55,7 +55,15 @@ LESS: Final = {
         "--sample 1 --seeds 0",
         _MINUTES,
     ),
+    "rocketproof mutants lock_quorum --records": (
+        "--bug CountOnce",
+        "takes minutes; tests/traces/rocketproof/test_records_of_protocols.py has each known bug",
+    ),
     "rocketproof mutants PROTOCOL": ("--bug B05 --no-runs", "stands for any protocol"),
+    "rocketproof rings --weekly --engine native": (
+        "--only lock_quorum/three --only lock_quorum/RefusedStops",
+        _MINUTES,
+    ),
     "rocketproof prove": ("ConsistentPoint --entries 2", "z3 takes half a minute of CPU for all"),
     "rocketproof selfcheck": ("--only hostile --cases 20", _MINUTES),
 }
