@@ -78,8 +78,6 @@ NOT_TYPED: Final = {
     "rocketproof demo --runs 150": "is a test of its own, which compares what is printed",
     "rocketproof rings --push --budget 600": "takes minutes; CI runs it by `make rings`",
     "rocketproof rings --weekly": "takes hours",
-    "rocketproof rings --weekly --engine native": "takes minutes; push ring: test_native_entries",
-    "rocketproof mutants lock_quorum --records": "takes minutes; test_known_bugs has one bug",
     "rocketproof peer rocketmq doctor": "asks what is on the machine; tests/peers/rocketmq has it",
     "rocketproof peer rocketmq fetch": _FETCHES,
     "rocketproof peer rocketmq fetch --version 5.5.0": _FETCHES,
