@@ -24,6 +24,7 @@ from __future__ import annotations
 from typing import Final, TypeAlias
 
 from rocketha.dledger.ledger import LedgerView
+from rocketha.dledger.push_state import SnapshotArrived
 from rocketha.errors import PacketError
 from rocketha.formats.dledger_codes import DLedgerRequestCode, DLedgerResponseCode, PushType
 from rocketha.formats.dledger_request_codec import pull_request, pull_response
@@ -174,6 +175,8 @@ class DLedgerProjection:
     # ---- what arrived ----
 
     def _arrived(self, step: MemberStepped) -> DLedgerRequest | None:
+        if isinstance(step.event, SnapshotArrived):  # after what was not synchronized is
+            return step.event.message
         for message in step.received:
             if not message.endswith(_RESPONSE):
                 return self._requests.get(message)
@@ -302,7 +305,10 @@ class DLedgerProjection:
     def _log_of(
         self, member: Member, before: Seen, arrived: DLedgerRequest | None = None
     ) -> tuple[Entry, ...]:
-        """Return the entries of a member: those that are cut are known from before."""
+        """Return the entries of a member: those that are cut are known from before.
+
+        An entry that no leader has written, as it is on the disk, is nobody's.
+        """
         store, name = member.files().store, member.config.self_id
         base, end = store.before_begin_index + 1, store.end_index + 1
         log = before.log
@@ -322,7 +328,7 @@ class DLedgerProjection:
             key = (index, entry.term, entry.body)
             if member.state.elector.member.is_leader and key not in self._writers:
                 self._writers[key] = (entry.term + 1, name, before.inc)
-            new.append(self._writers[key])
+            new.append(self._writers.get(key, (entry.term + 1, NONE, 0)))
         return (*log[:kept], *new)
 
     def _log_of_leader(self, leader: str, term: int) -> tuple[Entry, ...]:
