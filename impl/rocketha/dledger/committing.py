@@ -10,9 +10,8 @@ from dataclasses import replace
 
 from rocketha.dledger.push_state import (
     NO_INDEX,
-    AppendEntry,
+    ApplyCommitted,
     ApplyDue,
-    ApplyEntry,
     Around,
     CutLogDue,
     DeleteBefore,
@@ -26,6 +25,7 @@ from rocketha.dledger.push_state import (
     SnapshotDue,
     SyncDue,
     SyncLedger,
+    WriteEntry,
 )
 from rocketha.formats.dledger_codes import DLedgerEntryType
 from rocketha.runtime.effects import After, Effect, Then
@@ -55,7 +55,7 @@ def append_as_leader(
     """
     assert around.member.is_leader
     assert around.member.transferee is None
-    written = AppendEntry(kind=kind, term=around.member.curr_term, body=body)
+    written = WriteEntry(kind=kind, term=around.member.curr_term, body=body)
     effects: list[Effect | Then[PusherEvent] | After[PusherEvent]] = [written]
     if not state.sync_asked:
         effects.append(After(wait_ms=around.config.flush_file_interval_ms, event=SyncDue()))
@@ -131,7 +131,7 @@ def apply_next(state: PusherState, around: Around) -> PusherStepped:
         return PusherStepped(state, (Then(event=CutLogDue()),) if may_cut else ())
     state = replace(state, applied_index=index)
     return PusherStepped(
-        state, (ApplyEntry(index=index), Then(event=ApplyDue())), PusherAction.APPLY
+        state, (ApplyCommitted(index=index), Then(event=ApplyDue())), PusherAction.APPLY
     )
 
 

@@ -24,9 +24,8 @@ from rocketha.dledger.node_state import (
     RefuseClient,
 )
 from rocketha.dledger.push_state import (
-    AppendEntry,
     AppendPushed,
-    ApplyEntry,
+    ApplyCommitted,
     DeleteBefore,
     InstallSnapshot,
     PushAnswered,
@@ -38,6 +37,7 @@ from rocketha.dledger.push_state import (
     SnapshotArrived,
     SyncLedger,
     TruncateLedger,
+    WriteEntry,
 )
 from rocketha.dledger.state import (
     NO_MARKS,
@@ -97,12 +97,12 @@ __all__ = ["DLedgerCore", "install_request", "peer_number"]
 _Does: TypeAlias = (
     KeepTermAndVote
     | RoleChanged
-    | AppendEntry
+    | WriteEntry
     | AppendPushed
     | SyncLedger
     | TruncateLedger
     | DeleteBefore
-    | ApplyEntry
+    | ApplyCommitted
     | SaveSnapshot
     | InstallSnapshot
     | SendSnapshot

@@ -50,8 +50,8 @@ from rocketha.dledger.node_state import (
 )
 from rocketha.dledger.push_state import (
     NO_INDEX,
+    ApplyCommitted,
     ApplyDue,
-    ApplyEntry,
     Around,
     CutLogDue,
     DispatchDue,
@@ -348,8 +348,8 @@ def _pushed(state: NodeState, stepped: PusherStepped) -> NodeStepped:
     effects: list[object] = []
     for effect in stepped.effects:
         effects.append(effect)
-        waits = state.waiting.get(effect.index) if isinstance(effect, ApplyEntry) else None
-        if isinstance(effect, ApplyEntry) and waits is not None:
+        waits = state.waiting.get(effect.index) if isinstance(effect, ApplyCommitted) else None
+        if isinstance(effect, ApplyCommitted) and waits is not None:
             term = state.elector.member.curr_term
             effects.append(AnswerApplied(ticket=waits.ticket, index=effect.index, term=term))
             left = {at: one for at, one in state.waiting.items() if at != effect.index}

@@ -12,15 +12,15 @@ from typing import Any, Protocol, TypeAlias, assert_never, get_args
 from rocketha.dledger.config import DLedgerConfig
 from rocketha.dledger.connections import install_request
 from rocketha.dledger.push_state import (
-    AppendEntry,
     AppendPushed,
-    ApplyEntry,
+    ApplyCommitted,
     DeleteBefore,
     InstallSnapshot,
     SaveSnapshot,
     SendSnapshot,
     SyncLedger,
     TruncateLedger,
+    WriteEntry,
 )
 from rocketha.dledger.snapshots import SnapshotStore
 from rocketha.dledger.state import KeepTermAndVote, RoleChanged
@@ -37,9 +37,9 @@ __all__ = ["AppliedMachine", "DLedgerFiles", "LedgerPerformer", "MachinePerforme
 
 _NONE = LogIndex(-1)
 _LedgerEffect: TypeAlias = (
-    KeepTermAndVote | AppendEntry | AppendPushed | SyncLedger | TruncateLedger | DeleteBefore
+    KeepTermAndVote | WriteEntry | AppendPushed | SyncLedger | TruncateLedger | DeleteBefore
 )
-_MachineEffect: TypeAlias = ApplyEntry | SaveSnapshot | InstallSnapshot | SendSnapshot
+_MachineEffect: TypeAlias = ApplyCommitted | SaveSnapshot | InstallSnapshot | SendSnapshot
 
 
 class AppliedMachine(Protocol):
@@ -117,7 +117,7 @@ class LedgerPerformer(Performer[Any, object]):
             case KeepTermAndVote(kept=kept):
                 if store.kept != kept:
                     store.keep(kept)
-            case AppendEntry(kind=kind, term=term, body=body):
+            case WriteEntry(kind=kind, term=term, body=body):
                 store.append(kind, term, body)
             case AppendPushed(entry=entry):
                 store.append_entry(entry)
@@ -156,7 +156,7 @@ class MachinePerformer(Performer[Any, object]):
         del action
         files = self._files()
         match effect:
-            case ApplyEntry(index=index):
+            case ApplyCommitted(index=index):
                 entry = files.store.entry(index)
                 is_normal = entry.kind is DLedgerEntryType.NORMAL
                 self.outcome = self._machine().on_apply(entry.body) if is_normal else None

@@ -30,10 +30,9 @@ from rocketha.types import LogIndex, RequestId, Term, TimestampMs
 
 __all__ = [
     "NO_INDEX",
-    "AppendEntry",
     "AppendPushed",
+    "ApplyCommitted",
     "ApplyDue",
-    "ApplyEntry",
     "Around",
     "CutLogDue",
     "DeleteBefore",
@@ -60,6 +59,7 @@ __all__ = [
     "SyncDue",
     "SyncLedger",
     "TruncateLedger",
+    "WriteEntry",
 ]
 
 NO_INDEX: Final = LogIndex(-1)
@@ -166,7 +166,7 @@ PusherEvent: TypeAlias = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AppendEntry(Effect):
+class WriteEntry(Effect):
     """Write an entry of this leader behind the log; it need not be on the disk yet."""
 
     kind: DLedgerEntryType
@@ -201,7 +201,7 @@ class DeleteBefore(Effect):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ApplyEntry(Effect):
+class ApplyCommitted(Effect):
     """Let the state machine have an entry; a `NOOP` it does not see."""
 
     index: LogIndex

@@ -20,9 +20,8 @@ from rocketha.dledger.committing import (
 )
 from rocketha.dledger.member_state import Role
 from rocketha.dledger.push_state import (
-    AppendEntry,
+    ApplyCommitted,
     ApplyDue,
-    ApplyEntry,
     Around,
     CutLogDue,
     DeleteBefore,
@@ -35,6 +34,7 @@ from rocketha.dledger.push_state import (
     SnapshotDue,
     SyncDue,
     SyncLedger,
+    WriteEntry,
 )
 from rocketha.formats.dledger_codes import DLedgerEntryType
 from rocketha.known_bugs import Bug
@@ -59,7 +59,7 @@ def acknowledged(state: PusherState, *marks: int) -> PusherState:
 
 def test_an_entry_is_sent_at_once_and_on_the_disk_a_little_later() -> None:
     stepped = append_as_leader(pusher(), DLedgerEntryType.NORMAL, b"x", leads(log(1)))
-    written = AppendEntry(kind=DLedgerEntryType.NORMAL, term=Term(3), body=b"x")
+    written = WriteEntry(kind=DLedgerEntryType.NORMAL, term=Term(3), body=b"x")
     assert stepped.effects[:2] == (written, After(wait_ms=10, event=SyncDue()))
     assert thens(stepped) == [DispatchDue()]
     assert stepped.action is PusherAction.APPEND_AS_LEADER
@@ -140,7 +140,7 @@ def test_entries_are_applied_one_a_step() -> None:
     state = pusher(committed=1)
     for index in (0, 1):
         stepped = apply_next(state, around(log(1, 1, 2)))
-        assert stepped.effects[0] == ApplyEntry(index=LogIndex(index))
+        assert stepped.effects[0] == ApplyCommitted(index=LogIndex(index))
         assert (stepped.action, thens(stepped)) == (PusherAction.APPLY, [ApplyDue()])
         state = stepped.state
     assert apply_next(state, around(log(1, 1, 2))) == PusherStepped(state)

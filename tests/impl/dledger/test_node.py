@@ -25,12 +25,12 @@ from rocketha.dledger.node_state import (
     Waiting,
 )
 from rocketha.dledger.push_state import (
-    AppendEntry,
+    ApplyCommitted,
     ApplyDue,
-    ApplyEntry,
     DispatchDue,
     PusherAction,
     QuorumDue,
+    WriteEntry,
 )
 from rocketha.dledger.state import KeepTermAndVote, RoleChanged, SendElectorRequest
 from rocketha.formats.dledger_codes import DLedgerEntryType, DLedgerResponseCode
@@ -114,7 +114,7 @@ def test_elections_know_where_the_log_ends() -> None:
 
 def test_an_entry_of_a_client_is_written_and_answered_when_applied() -> None:
     stepped = take(leads(), AppendAsked(ticket=5, body=b"x"), after_ms=7)
-    written = AppendEntry(kind=DLedgerEntryType.NORMAL, term=Term(3), body=b"x")
+    written = WriteEntry(kind=DLedgerEntryType.NORMAL, term=Term(3), body=b"x")
     assert stepped.effects[0] == written
     assert stepped.action is PusherAction.APPEND_AS_LEADER
     state = stepped.state
@@ -122,7 +122,7 @@ def test_an_entry_of_a_client_is_written_and_answered_when_applied() -> None:
     state = replace(state, pusher=replace(state.pusher, committed_index=LogIndex(2)))
     stepped = take(state, ApplyDue(), log(2, 3, 3))
     told = AnswerApplied(ticket=5, index=LogIndex(2), term=Term(3))
-    assert stepped.effects[:2] == (ApplyEntry(index=LogIndex(2)), told)
+    assert stepped.effects[:2] == (ApplyCommitted(index=LogIndex(2)), told)
     assert stepped.state.waiting == {}
 
 
@@ -231,7 +231,7 @@ def test_who_is_elected_begins_to_push() -> None:
 def test_a_new_leader_may_write_an_entry_of_its_own(fast: bool) -> None:
     stepped = take(leads(enable_fast_advance_commit_index=fast), LeadershipBegun())
     assert set(stepped.state.pusher.dispatchers) == {"n1", "n2"}
-    noop = AppendEntry(kind=DLedgerEntryType.NOOP, term=Term(3), body=b"")
+    noop = WriteEntry(kind=DLedgerEntryType.NOOP, term=Term(3), body=b"")
     assert (noop in stepped.effects) is fast
     assert stepped.action is (PusherAction.APPEND_AS_LEADER if fast else None)
     assert stepped.state.waiting == {}
@@ -324,7 +324,7 @@ def test_a_read_waits_until_what_was_committed_is_applied() -> None:
     stepped = heard(state, number)
     assert read_answers(stepped) == []
     stepped = take(stepped.state, ApplyDue())
-    assert stepped.effects[0] == ApplyEntry(index=LogIndex(1))
+    assert stepped.effects[0] == ApplyCommitted(index=LogIndex(1))
     assert read_answers(stepped) == [1]
 
 

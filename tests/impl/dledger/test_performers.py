@@ -7,11 +7,11 @@ import pytest
 from rocketha.dledger.member_state import Role
 from rocketha.dledger.performers import DLedgerFiles, RolePerformer
 from rocketha.dledger.push_state import (
-    AppendEntry,
     AppendPushed,
-    ApplyEntry,
+    ApplyCommitted,
     SendSnapshot,
     TruncateLedger,
+    WriteEntry,
 )
 from rocketha.dledger.register import RegisterService, read_entry, write_entry
 from rocketha.dledger.snapshots import SnapshotStore
@@ -79,8 +79,8 @@ def test_the_machine_has_what_is_in_entries_and_no_others() -> None:
         (DLedgerEntryType.NORMAL, read_entry("k"), 7),
         (DLedgerEntryType.NOOP, b"", None),
     ):
-        node.perform(AppendEntry(kind=kind, term=Term(3), body=body))
-        node.perform(ApplyEntry(index=node.files.store.end_index))
+        node.perform(WriteEntry(kind=kind, term=Term(3), body=body))
+        node.perform(ApplyCommitted(index=node.files.store.end_index))
         assert node.machine.outcome == outcome
     assert node.registers.values["k"] == 7
 
@@ -106,7 +106,7 @@ def test_so_many_snapshots_are_kept(reserved: int) -> None:
     node = running(disk, reserved)
     for index in (4, 5):
         if index > 4:
-            node.perform(ApplyEntry(index=LogIndex(index)))
+            node.perform(ApplyCommitted(index=LogIndex(index)))
         node.perform(saves(index))
     assert SnapshotStore(disk, SNAPSHOTS).indexes == (LogIndex(4), LogIndex(5))[-reserved:]
 
@@ -133,7 +133,7 @@ def test_an_older_snapshot_is_loaded_where_the_log_goes_with_it() -> None:
     disk = MemoryDisk()
     node = running(disk)
     node.perform(saves(4))
-    node.perform(ApplyEntry(index=LogIndex(5)))
+    node.perform(ApplyCommitted(index=LogIndex(5)))
     node.perform(saves(5))
     disk.write(f"{SNAPSHOTS}/snapshot_5/data", 2, b"?")
     again = Running(disk, 3)

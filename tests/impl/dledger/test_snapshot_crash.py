@@ -15,12 +15,12 @@ import pytest
 from rocketha.dledger.config import DLedgerConfig
 from rocketha.dledger.performers import DLedgerFiles, LedgerPerformer, MachinePerformer
 from rocketha.dledger.push_state import (
-    AppendEntry,
-    ApplyEntry,
+    ApplyCommitted,
     DeleteBefore,
     InstallSnapshot,
     SaveSnapshot,
     SyncLedger,
+    WriteEntry,
 )
 from rocketha.dledger.register import RegisterService, write_entry
 from rocketha.dledger.state import KeepTermAndVote
@@ -171,7 +171,7 @@ class Life:
 def promised_after(before: Promised, effect: Effect) -> Promised:
     """What a node has promised when it has done something."""
     match effect:
-        case AppendEntry(term=term):
+        case WriteEntry(term=term):
             return replace(before, terms=(*before.terms, term))
         case SyncLedger():
             return replace(before, synced=len(before.terms) - 1)
@@ -195,14 +195,14 @@ def promised_after(before: Promised, effect: Effect) -> Promised:
 def appends(first: int, terms: Sequence[int]) -> tuple[Effect, ...]:
     return tuple(
         [
-            AppendEntry(kind=NORMAL, term=Term(term), body=body(index, term))
+            WriteEntry(kind=NORMAL, term=Term(term), body=body(index, term))
             for index, term in enumerate(terms, start=first)
         ]
     )
 
 
 def applies(first: int, last: int) -> tuple[Effect, ...]:
-    return tuple([ApplyEntry(index=LogIndex(index)) for index in range(first, last + 1)])
+    return tuple([ApplyCommitted(index=LogIndex(index)) for index in range(first, last + 1)])
 
 
 def saves(index: int, term: int = 1) -> Effect:
