@@ -7,6 +7,7 @@ from random import Random
 from typing import Final
 
 from rocketha.dledger.node_state import NodeState
+from rocketha.dledger.push_state import NO_INDEX
 from rocketha.formats.dledger_requests import LeadershipTransferRequest
 from rocketha.histories.clients import LinearizableClients
 from rocketha.histories.linearizability.operation import Kind
@@ -39,6 +40,8 @@ class DLedgerWorkload:
         self._streams = streams
         self._healed_with: tuple[int, int, int] | None = None
         """What was answered before the faults ended: writes, reads by the log, by the index."""
+        self._to_apply = NO_INDEX
+        """What was committed when the faults ended."""
         self._injector: FaultInjector[NodeState] = FaultInjector(
             cluster, streams, is_master=self._leads
         )
@@ -73,6 +76,8 @@ class DLedgerWorkload:
         cluster.clients.loss_percent = 0
         cluster.is_calm = True
         self._healed_with = self._answered()
+        committed = [one.state.pusher.committed_index for one in cluster.members.values()]
+        self._to_apply = max(committed)
 
     # ---- the end ----
 
@@ -87,7 +92,10 @@ class DLedgerWorkload:
         return clients.answered_writes, reads[True], reads[False]
 
     def converged(self) -> bool:
-        """Tell whether clients were answered in each way since, and all logs are one."""
+        """Tell whether clients were answered in each way since, and all follow one leader.
+
+        All have applied what anybody knew to be committed when the faults ended.
+        """
         before, cluster = self._healed_with, self._cluster
         if before is None or cluster.leader() is None:
             return False
@@ -96,7 +104,9 @@ class DLedgerWorkload:
         states = [member.state for member in cluster.members.values() if member.host.is_up]
         led = {(one.elector.member.curr_term, one.elector.member.leader_id) for one in states}
         applied = [one.pusher.applied_index for one in states]
-        return len(states) == len(cluster.members) and len(led) == 1 and min(applied) >= 0
+        return (
+            len(states) == len(cluster.members) and len(led) == 1 and min(applied) >= self._to_apply
+        )
 
     def unavailable_because(self) -> str | None:
         """Return None: all are there."""
