@@ -6,8 +6,8 @@ Of what is hidden nothing is compared: the formulas allow at least the steps of 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import z3
@@ -19,7 +19,7 @@ from tlatrace.symbolic import Specification, Step
 from tlatrace.symbolic.hidden import Unknowns, has_hidden, same
 from tlatrace.symbolic.values import Set, Symbolic, all_of, any_of, equal, implies, literal
 
-__all__ = ["Comparison", "Transition", "with_parts_of", "with_same_change"]
+__all__ = ["Comparison", "Transition", "by_pre", "with_parts_of", "with_same_change"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,15 @@ def with_parts_of(state: ModelState, other: ModelState, choice: random.Random) -
     """Put the value that a variable has in another state in the place of its own."""
     at = choice.randrange(len(state))
     return (*state[:at], other[at], *state[at + 1 :])
+
+
+def by_pre(transitions: Iterable[Transition]) -> dict[ModelState, list[Transition]]:
+    """Put those that have a value together by the state before: a solver knows it once."""
+    found: dict[ModelState, list[Transition]] = {}
+    for one in transitions:
+        if one.allowed is not None:
+            found.setdefault(one.pre, []).append(one)
+    return found
 
 
 def with_same_change(pre: ModelState, post: ModelState, elsewhere: ModelState) -> ModelState:
@@ -79,6 +88,10 @@ class Comparison:
     judge: Model
     constants: Mapping[str, RuntimeValue]
     """The values of the unknown constants."""
+    _hidden: dict[tuple[str, int], bool] = field(default_factory=dict)
+    """Of a state before or after an action, and a place in it: whether it hides something."""
+    _equalities: dict[tuple[str, int, RuntimeValue], z3.BoolRef] = field(default_factory=dict)
+    """Of such a place where nothing is hidden, and a value: that it is there."""
 
     @cached_property
     def steps(self) -> dict[str, Step]:
@@ -107,8 +120,7 @@ class Comparison:
         """Return a solver that knows a state, for the very constants of the theorem."""
         assert self.specification.variables == self.judge.variables
         solver = z3.Solver()
-        pairs, unknowns = zip(self.specification.before, state, strict=True), Unknowns("before")
-        solver.add(*self.known, *[is_value(was, value, unknowns) for was, value in pairs])
+        solver.add(*self.known, *self._has_values("before", self.specification.before, state))
         assert is_possible(solver), state
         return solver
 
@@ -116,9 +128,24 @@ class Comparison:
         """Ask the formulas for a step from the state that a solver knows."""
         step = self.steps[one.action]
         given = [equal(p, literal(v)) for p, v in zip(step.parameters, one.params, strict=True)]
-        unknowns = Unknowns("after")
-        after = [is_value(v, d, unknowns) for v, d in zip(step.post, one.post, strict=True)]
+        after = self._has_values(f"after {one.action}", step.post, one.post)
         return is_possible(solver, step.possible, *given, *after)
+
+    def _has_values(
+        self, where: str, terms: Sequence[Symbolic], state: ModelState
+    ) -> list[z3.BoolRef]:
+        """Say that terms have the values of a state; most values are those of many states."""
+        found, unknowns = [], Unknowns(where)
+        for at, (term, value) in enumerate(zip(terms, state, strict=True)):
+            if (where, at) not in self._hidden:
+                self._hidden[where, at] = has_hidden(term)
+            if self._hidden[where, at]:
+                found.append(is_value(term, value, unknowns))
+                continue
+            if (where, at, value) not in self._equalities:
+                self._equalities[where, at, value] = is_value(term, value, unknowns)
+            found.append(self._equalities[where, at, value])
+        return found
 
     def is_initial(self, state: ModelState) -> bool:
         """Ask the formulas whether a state is an initial one."""
