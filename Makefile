@@ -41,8 +41,8 @@ test: $(READY) ## style, types, tests with Java and Spark; CI runs this and `mak
 	$(BIN)/mypy
 	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow"
 
-rings: $(READY) ## TLC on the models, witnesses and mutants of the push ring; ten minutes at most
-	$(BIN)/rocketproof rings --push --budget 600
+rings: $(READY) ## TLC on the models, witnesses and mutants of the push ring; fifteen minutes at most
+	$(BIN)/rocketproof rings --push --budget 900
 
 check: $(READY) ## the developer's loop: style, types, fast tests
 	$(BIN)/ruff check .

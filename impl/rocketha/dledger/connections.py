@@ -162,7 +162,6 @@ class DLedgerCore(Core[NodeState, NodeHears | RequestEvent, NodeAction, LedgerVi
         now_ms: TimestampMs,
         log: LedgerView,
     ) -> NodeStepped:
-        refused = _misdirected(state, message)
         event: NodeHears
         match message:
             case VoteRequest() | HeartBeatRequest():
@@ -171,14 +170,14 @@ class DLedgerCore(Core[NodeState, NodeHears | RequestEvent, NodeAction, LedgerVi
                 leads = state.elector.member.is_leader
                 marks = state.pusher.water_marks if leads else NO_MARKS
                 event = Asked(request=request, message=message, water_marks=marks)
-            case PushEntryRequest():
+            case PushEntryRequest() | InstallSnapshotRequest():
+                refused = _misdirected(state, message)
                 if refused is not None:
                     return _respond(state, request, refused)
-                event = PushArrived(request=request, message=message)
-            case InstallSnapshotRequest():
-                if refused is not None:
-                    return _respond(state, request, refused)
-                event = SnapshotArrived(request=request, message=message)
+                if isinstance(message, PushEntryRequest):
+                    event = PushArrived(request=request, message=message)
+                else:
+                    event = SnapshotArrived(request=request, message=message)
             case (
                 MetadataRequest()
                 | AppendEntryRequest()

@@ -267,7 +267,6 @@ def count_push(state: PusherState, event: PushAnswered, around: Around) -> Pushe
         code = message.response_code
     if code is DLedgerResponseCode.SUCCESS:
         return _succeeded(state, event.peer, dispatcher, found[0])
-    before = dispatcher
     if code is DLedgerResponseCode.INCONSISTENT_STATE:
         if dispatcher.type is DispatcherState.COMPARE and isinstance(message, PushEntryResponse):
             dispatcher = _compared(dispatcher, found[0].first, message, around)
@@ -278,7 +277,6 @@ def count_push(state: PusherState, event: PushAnswered, around: Around) -> Pushe
         dispatcher = _after_error(replace(dispatcher, write_index=write, pending=()), around)
     else:
         dispatcher = _after_error(_begin_again(dispatcher, around), around)
-    assert dispatcher is not before
     state = state.with_dispatcher(event.peer, dispatcher)
     return PusherStepped(state, (Then(event=DispatchDue()),))
 

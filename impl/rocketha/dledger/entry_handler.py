@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rocketha.dledger.ledger import has_entry, last_of_term
+from rocketha.dledger.ledger import LedgerView, has_entry
 from rocketha.dledger.push_state import (
-    NO_INDEX,
     AppendPushed,
     ApplyDue,
     Around,
@@ -30,6 +29,7 @@ from rocketha.dledger.push_state import (
     TruncateLedger,
 )
 from rocketha.formats.dledger_codes import DLedgerResponseCode, PushType
+from rocketha.formats.dledger_entry import DLedgerEntry, body_crc
 from rocketha.formats.dledger_requests import (
     InstallSnapshotResponse,
     PushEntryRequest,
@@ -136,19 +136,16 @@ def _compare(
     )
     found = log.term_at(index)
     if found is not None:
-        before = last_of_term(log, Term(found - 1), index) if found else NO_INDEX
-        first = _first_of_term(around, found, index, before)
-        answer = replace(answer, x_term=found, x_index=first)
+        answer = replace(answer, x_term=found, x_index=_first_of_term(log, found, index))
     return PusherStepped(state, (SendPushAnswer(request=request, message=answer),))
 
 
-def _first_of_term(around: Around, term: Term, index: LogIndex, before: LogIndex) -> LogIndex:
+def _first_of_term(log: LedgerView, term: Term, index: LogIndex) -> LogIndex:
     """Return the first entry of the term that `index` has, of those that are here.
 
     Source: DLedgerStore.getFirstLogOfTargetTerm
     """
-    log = around.log
-    low, high = max(log.before_begin_index, before), index
+    low, high = log.before_begin_index, index
     while low < high:
         middle = LogIndex((low + high) // 2)
         at = log.term_at(middle)
@@ -214,10 +211,19 @@ def _append(state: PusherState, event: PushArrived, around: Around) -> PusherSte
     entry, rules = message.entries[at], around.config.push_rules
     if entry.index != log.end_index + 1 or not rules.may_append(state.same_index, log.end_index):
         return _answer(state, request, message, inconsistent, around)
+    if not _is_writable(entry, log, message.term):
+        code = DLedgerResponseCode.UNEXPECTED_ARGUMENT
+        return _answer(state, request, message, code, around)
     state = replace(state, same_index=entry.index)
     rest = replace(event, written=at + 1)
     effects = (AppendPushed(entry=entry), Then(event=rest))
     return PusherStepped(state, effects, PusherAction.APPEND_AS_FOLLOWER)
+
+
+def _is_writable(entry: DLedgerEntry, log: LedgerView, term: Term) -> bool:
+    """Tell whether a leader of this term may have an entry next; a bodyCrc of 0 is DLedger's."""
+    is_whole = entry.body_crc in (0, body_crc(entry.body))
+    return is_whole and log.end_term <= entry.term <= term
 
 
 # ---- answers ----

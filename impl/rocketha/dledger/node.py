@@ -238,11 +238,10 @@ def _role_changed(state: NodeState, before: MemberState) -> NodeStepped:
     member = state.elector.member
     if _leadership_of(member) == _leadership_of(before):
         return NodeStepped(state)
-    nothing = PusherState(last_number=state.pusher.last_number)
     pusher = replace(
         state.pusher,
         same_index=NO_INDEX,
-        dispatchers=nothing.dispatchers,
+        dispatchers=MappingProxyType({}),
         water_marks=NO_MARKS,
     )
     code = DLedgerResponseCode.NOT_LEADER

@@ -48,7 +48,6 @@ class _Call:
     called_at: int
     node: BrokerId
     then: Callable[[], None]
-    is_over: bool = False
 
 
 class Servers(Protocol):

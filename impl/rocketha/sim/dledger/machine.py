@@ -47,6 +47,7 @@ from rocketha.sim.engine.request_ports import CallingCluster, CallingNode
 from rocketha.types import BrokerId, ConnectionId, RequestId, SizeBytes, TimestampMs
 
 __all__ = [
+    "STORE",
     "DLedgerMachine",
     "Member",
     "MemberStepped",

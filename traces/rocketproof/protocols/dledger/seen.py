@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from rocketha.dledger.state import ParseResult
+from rocketha.dledger.store_options import read_term
 from rocketha.formats.dledger_codes import VoteResult
 from rocketha.formats.dledger_requests import VoteRequest, VoteResponse
-from rocketha.sim.dledger.machine import Member
+from rocketha.sim.dledger.machine import STORE, Member
 from rocketproof.protocols.epoch_truncation.values import NONE
 
 __all__ = ["NO_ROUND", "Answers", "Ask", "Entry", "Seen", "answer_of", "ask_of", "seen"]
@@ -68,7 +69,8 @@ def seen(member: Member, log: tuple[Entry, ...], inc: int) -> Seen:
     state, files = member.state, member.files()
     elector, pusher, store = state.elector, state.pusher, files.store
     known_to = elector.member
-    kept = store.kept
+    kept = read_term(member.machine.disk, STORE)
+    snapshots = files.snapshots.indexes
     known = known_to.known_max_term_in_group
     return Seen(
         term=1 if kept is None else kept.curr_term + 1,
@@ -77,7 +79,7 @@ def seen(member: Member, log: tuple[Entry, ...], inc: int) -> Seen:
         synced=store.synced_index + 1,
         base=store.before_begin_index + 1,
         base_term=store.before_begin_term + 1,
-        snap=files.snapshot_index + 1,
+        snap=snapshots[-1] + 1 if snapshots else 0,
         role=_ROLES[known_to.role.value],
         leader=known_to.leader_id or NONE,
         known=known + 1 if known > known_to.curr_term else 0,
