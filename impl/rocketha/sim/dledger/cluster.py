@@ -141,7 +141,7 @@ class DLedgerCluster:
         ]
         return max(led)[2] if led else None
 
-    def draw_seed(self, machine: DLedgerMachine) -> int:
+    def draw_seed(self, machine: Node[NodeState]) -> int:
         """Return where the random numbers of a member that starts begin."""
         return self.random_source.of("elections", machine.id).getrandbits(63)
 
@@ -164,7 +164,7 @@ class DLedgerCluster:
         self._tell(MemberStarted(node.id))
         self.members[node.id].begin()
 
-    def end_in_step(self, machine: DLedgerMachine, ending: Ending) -> None:
+    def end_in_step(self, machine: Node[NodeState], ending: Ending) -> None:
         """Stop a member in the middle of a step; it comes back."""
         if ending.end is not Fault.PROCESS_CRASH:
             machine.lose_power(ending.rng if ending.end is Fault.TORN_WRITE else None)

@@ -12,7 +12,8 @@ from rocketha.dledger.state import ParseResult
 from rocketha.dledger.store_options import read_term
 from rocketha.formats.dledger_codes import VoteResult
 from rocketha.formats.dledger_requests import VoteRequest, VoteResponse
-from rocketha.sim.dledger.machine import STORE, Member
+from rocketha.sim.dledger.machine import Member
+from rocketha.sim.dledger.member import STORE
 from rocketproof.protocols.epoch_truncation.values import NONE
 
 __all__ = ["NO_ROUND", "Answers", "Ask", "Entry", "Seen", "answer_of", "ask_of", "seen"]

@@ -1,0 +1,261 @@
+"""A simulated process of a DLedger group, whatever the state machine above its log is.
+
+Its machine has a disk and a clock. Requests may come twice, the process may stand still, and it may
+end between two effects of a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final, Generic, Protocol, TypeVar, cast
+
+from rocketha.dledger.config import DLedgerConfig
+from rocketha.dledger.node import started as node_started
+from rocketha.dledger.node_state import NodeState
+from rocketha.dledger.performers import AppliedMachine, DLedgerFiles, LedgerPerformer
+from rocketha.dledger.store_options import StoreOptions
+from rocketha.errors import DLedgerFileError, TermFileError
+from rocketha.formats.dledger_index_file import INDEX_UNIT_SIZE
+from rocketha.known_bugs import Bugs
+from rocketha.recording.recorder import Parts, Recording
+from rocketha.runtime.core import Core, Sender
+from rocketha.runtime.effects import AnswerClient, RefuseRequest, Respond, SendRequest
+from rocketha.runtime.events import RequestEvent, TimerFired
+from rocketha.runtime.performer import Performer
+from rocketha.runtime.ports import StepUnderWay
+from rocketha.sim.engine.crash_points import CrashPoints, Ending
+from rocketha.sim.engine.failure import CoreFailure
+from rocketha.sim.engine.faults import Fault, FaultCounts
+from rocketha.sim.engine.frames import FrameRecorder
+from rocketha.sim.engine.node import Node
+from rocketha.sim.engine.remoting_calls import Arrived
+from rocketha.sim.engine.request_ports import CallingCluster, CallingNode
+from rocketha.types import BrokerId, SizeBytes, TimestampMs
+
+__all__ = ["STORE", "LedgerMachine", "LedgerMember", "LedgerSurroundings"]
+
+S = TypeVar("S")
+H = TypeVar("H")
+A = TypeVar("A")
+
+STORE: Final = StoreOptions(
+    mapped_file_size_for_entry_data=SizeBytes(4_096),
+    mapped_file_size_for_entry_index=SizeBytes(64 * INDEX_UNIT_SIZE),
+)
+"""Small files, so that runs have several."""
+
+
+class LedgerMachine(Node[S]):
+    """A node of a group and its machine."""
+
+    __slots__ = ("opened",)
+
+    def __init__(self, number: BrokerId, bugs: Bugs) -> None:
+        """Make a node with an empty disk that is down."""
+        super().__init__(number, bugs)
+        self.opened: DLedgerFiles | None = None
+        """Its files; of a node that is down those that it had."""
+
+    @property
+    def unsynced(self) -> int:
+        """Return how many entries a power cut would take."""
+        if self.opened is None:
+            return 0
+        return self.opened.store.end_index - self.opened.store.synced_index
+
+
+class LedgerSurroundings(CallingCluster, Protocol):
+    """What is around a member, whatever it is a member of."""
+
+    @property
+    def now_ms(self) -> int:
+        """Return the virtual time."""
+        ...
+
+    @property
+    def recording(self) -> Recording:
+        """Return where members write what they see and do."""
+        ...
+
+    @property
+    def crash_points(self) -> CrashPoints:
+        """Return where members end in the middle of a step."""
+        ...
+
+    @property
+    def counts(self) -> FaultCounts:
+        """Return where faults are counted."""
+        ...
+
+    def draw_seed(self, machine: Node[Any]) -> int:
+        """Return where the random numbers of a member that starts begin."""
+        ...
+
+    def doubled_after_ms(self) -> int | None:
+        """Return after how long a request arrives once more; None: it does not."""
+        ...
+
+    def end_in_step(self, machine: Node[Any], ending: Ending) -> None:
+        """Stop a member in the middle of a step; it comes back."""
+        ...
+
+
+class LedgerMember(CallingNode[S, H, A], Generic[S, H, A]):
+    """The host of a member and its ports; what is above the log a subclass says."""
+
+    def __init__(
+        self,
+        machine: LedgerMachine[S],
+        core: Core[S, H | RequestEvent, A, Any],
+        config: DLedgerConfig,
+        cluster: LedgerSurroundings,
+        performers: Iterable[Performer[Any, Any]],
+    ) -> None:
+        """Make a member that is down."""
+        self.machine = machine
+        self.config = config
+        self._cluster = cluster
+        self._ending: Ending | None = None
+        self._still_until_ms = 0
+        ledger = LedgerPerformer(self.files)
+        super().__init__(
+            machine.id,
+            core,
+            cluster,
+            seam=self,
+            performers=(ledger, *performers),
+            see=ledger.view,
+            timers=self,
+        )
+        machine.host = self.host
+
+    def record(self, settings: Parts, parts: Callable[[], Parts]) -> None:
+        """Begin to write what it sees and does, under its name."""
+        recorder = self._cluster.recording.of(
+            self.config.self_id, settings, parts=parts, shows_ms=self.now_ms
+        )
+        self.recorder = self.frames = FrameRecorder(recorder)
+
+    def files(self) -> DLedgerFiles:
+        """Return its files."""
+        assert self.machine.opened is not None, f"{self.config.self_id} was never up"
+        return self.machine.opened
+
+    def open(self, machine: AppliedMachine) -> NodeState:
+        """Open its files with a state machine that has applied nothing, and return its node."""
+        node = self.machine
+        self.go_on()
+        try:
+            node.opened = DLedgerFiles.open(node.disk, STORE, machine)
+        except (DLedgerFileError, TermFileError) as error:
+            if not node.bugs:
+                raise
+            raise CoreFailure(str(error)) from error
+        store = node.opened.store
+        return node_started(
+            self.config,
+            store.kept,
+            store,
+            snapshot_index=node.opened.snapshot_index,
+            seed=self._cluster.draw_seed(node),
+        )
+
+    # ---- what the engine asks ----
+
+    def now_ms(self) -> TimestampMs:
+        """Return what its clock shows."""
+        return self.machine.clock.shows(self._cluster.now_ms)
+
+    # ---- a process that stands still (SIGSTOP) ----
+
+    def stand_still(self, wait_ms: int) -> None:
+        """Take no event for so long; what comes meanwhile comes then."""
+        self._still_until_ms = max(self._still_until_ms, self._cluster.now_ms + wait_ms)
+
+    def go_on(self) -> None:
+        """Stand still no longer."""
+        self._still_until_ms = 0
+
+    def when_it_runs(self, act: Callable[[], None]) -> None:
+        """Do something as soon as the process does not stand still, if it is the same then."""
+        wait_ms = self._still_until_ms - self._cluster.now_ms
+        if wait_ms <= 0:
+            act()
+            return
+        incarnation = self.machine.incarnation
+
+        def later() -> None:
+            if self.machine.incarnation == incarnation:
+                self.when_it_runs(act)
+
+        self._cluster.scheduler.after(wait_ms, later)
+
+    def arrive(self, arrived: Arrived) -> None:
+        """Hear a request, and perhaps once more later: then nobody waits for the answer."""
+        incarnation = self.machine.incarnation
+        self.when_it_runs(lambda: super(LedgerMember, self).arrive(arrived))
+        late_ms = self._cluster.doubled_after_ms()
+        if late_ms is None:
+            return
+
+        def again() -> None:
+            if self.machine.incarnation == incarnation:
+                self.when_it_runs(lambda: super(LedgerMember, self).arrive(arrived))
+
+        self._cluster.scheduler.after(late_ms, again)
+
+    # ---- timers ----
+
+    def wake_at(self, at_ms: TimestampMs) -> None:
+        """Let `TimerFired` come when the node's clock shows this; an earlier time stays."""
+        machine, now_ms = self.machine, self._cluster.now_ms
+        due_ms = max(machine.clock.when(at_ms), now_ms + 1)
+        if machine.timer_at_ms is not None and machine.timer_at_ms <= due_ms:
+            return
+        machine.timer_at_ms = due_ms
+        incarnation = machine.incarnation
+
+        def fire() -> None:
+            if machine.incarnation == incarnation and machine.timer_at_ms == due_ms:
+                machine.timer_at_ms = None
+                self.when_it_runs(lambda: self.host.take(cast(Any, TimerFired())))
+
+        self._cluster.scheduler.after(due_ms - now_ms, fire)
+
+    def transfer(self, sender: Sender) -> None:
+        """Have no connections of which a core knows."""
+        raise AssertionError(f"{self.config.self_id} transfers nothing: {sender}")
+
+    # ---- the seam: it ends between two effects of a step ----
+
+    def is_end(self, *, is_first: bool) -> bool:
+        """Count a seam, and tell whether the node ends there."""
+        if is_first:
+            return False
+        self._ending = self._cluster.crash_points.passes(self.config.self_id)
+        return self._ending is not None
+
+    def end(self, step: StepUnderWay[H | RequestEvent, A]) -> bool:
+        """End the node: what is written is written, and what it would send never leaves it.
+
+        A step of which nothing was done is none. Of any other one the rest is performed where it
+        writes nothing, so that it is whole for whoever looks.
+        """
+        ending = self._ending
+        assert ending is not None
+        self._cluster.counts.add(Fault.CUT_IN_STEP)
+        if step.done:
+            self.is_muted = True
+            for effect in step.rest:
+                if isinstance(effect, _SENDS):
+                    self.host.perform(effect, step.action)
+            self.is_muted = False
+            self.cut(step.event, step.action)
+        self.frames.take_received()
+        self.frames.take()
+        self._cluster.end_in_step(self.machine, ending)
+        return True
+
+
+_SENDS: Final = (SendRequest, Respond, RefuseRequest, AnswerClient)
+"""What a node does that leaves no trace on its disk."""
