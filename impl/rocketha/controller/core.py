@@ -50,6 +50,7 @@ from rocketha.runtime.effects import Effect
 from rocketha.types import TimestampMs
 
 __all__ = [
+    "NOT_LEADER",
     "AnswerRequest",
     "ChannelGone",
     "ControllerCore",
@@ -61,6 +62,7 @@ __all__ = [
     "RefuseChannel",
     "ScanDue",
     "SentRequest",
+    "answer_to",
 ]
 
 
@@ -135,7 +137,8 @@ class EntryActed:
 
 # ---- the core ----
 
-_NOT_LEADER: Final = Reply(code=ResponseCode.NOT_LEADER, remark="this controller does not lead")
+NOT_LEADER: Final = Reply(code=ResponseCode.NOT_LEADER, remark="this controller does not lead")
+"""What a controller answers that cannot serve, but another one may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +221,7 @@ class ControllerCore(Core[LeadingController, ControllerHears, EntryActed, object
             case Ignored():
                 return ControllerStepped(state)
             case Answered(reply=reply):
-                return ControllerStepped(state, _answer(SentRequest(command, channel), reply))
+                return ControllerStepped(state, answer_to(SentRequest(command, channel), reply))
             case Proposal(entry=entry):
                 return _propose(state, entry, SentRequest(command, channel))
             case _ as unreachable:
@@ -238,7 +241,7 @@ def _proposed(
     if asker is None:
         return ControllerStepped(state)
     if position is None:
-        return ControllerStepped(state, _answer(asker, _NOT_LEADER))
+        return ControllerStepped(state, answer_to(asker, NOT_LEADER))
     return ControllerStepped(replace(state, waiting={**state.waiting, position: asker}))
 
 
@@ -249,11 +252,12 @@ def _applied(state: LeadingController, event: EntryApplied[Entry, Applied]) -> C
     effects: tuple[_Does, ...] = outcome.effects if state.leads else ()
     if asker is not None:
         waiting = {at: other for at, other in waiting.items() if at != event.position}
-        effects = (*effects, *_answer(asker, outcome.reply))
+        effects = (*effects, *answer_to(asker, outcome.reply))
     after = replace(state, state=outcome.state, waiting=waiting)
     return ControllerStepped(after, effects, EntryActed(event.entry, outcome.events))
 
 
-def _answer(asker: SentRequest, reply: Reply) -> tuple[AnswerRequest, ...]:
+def answer_to(asker: SentRequest, reply: Reply) -> tuple[AnswerRequest, ...]:
+    """Return the answer to a request, if its sender waits for one."""
     data = answer(asker.command, reply)
     return () if data is None else (AnswerRequest(channel=asker.channel, data=data),)

@@ -20,11 +20,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
 from rocketha.controller.entry import Entry, LoggedRequest
-from rocketha.controller.queries import Query, answer_query
+from rocketha.controller.queries import Query, StateQuery, answer_query
 from rocketha.controller.rules import CONTROLLER_RULES, ControllerRules
 from rocketha.controller.state import ChannelId, ControllerState
 from rocketha.errors import EncodingError, PacketError, RequestError
@@ -42,9 +43,11 @@ __all__ = [
     "Close",
     "ControllerOptions",
     "Ignored",
+    "Need",
     "Proposal",
     "admit",
     "answer",
+    "need_of",
     "read_frame",
 ]
 
@@ -98,6 +101,17 @@ class Proposal:
     entry: Entry
 
 
+class Need(Enum):
+    """What must be so before a command is served."""
+
+    NOTHING = "nothing"
+    """Who leads, how this controller is configured, and what cannot be served at all."""
+    LOG = "log"
+    """The log takes an entry."""
+    CONFIRMED_LEADERSHIP = "confirmed leadership"
+    """No other leader has answered anybody meanwhile: the state is looked at."""
+
+
 Admitted: TypeAlias = Close | Ignored | Answered | Proposal
 
 
@@ -146,6 +160,22 @@ def admit(
         state, query, now_ms=now_ms, metadata=options.metadata, settings=options.settings
     )
     return Answered(reply)
+
+
+def need_of(command: RemotingCommand) -> Need:
+    """Say what a controller of a group needs before it may serve a command.
+
+    Source: controller/impl `DLedgerController`, whose event scheduler only a leader has
+    """
+    if command.is_response or not has_request(command.code):
+        return Need.NOTHING
+    try:
+        request = pull_request(command)
+    except (PacketError, RequestError):
+        return Need.NOTHING
+    if isinstance(request, LoggedRequest):
+        return Need.LOG
+    return Need.CONFIRMED_LEADERSHIP if isinstance(request, StateQuery) else Need.NOTHING
 
 
 def answer(command: RemotingCommand, reply: Reply) -> bytes | None:

@@ -30,16 +30,12 @@ from rocketha.formats.controller_responses import (
 )
 from rocketha.types import BrokerId, TimestampMs
 
-__all__ = ["Query", "answer_query"]
+__all__ = ["Query", "StateQuery", "answer_query"]
 
-Query: TypeAlias = (
-    GetReplicaInfo
-    | GetSyncStateData
-    | GetNextBrokerId
-    | GetMetadataInfo
-    | GetControllerConfig
-    | UpdateControllerConfig
-)
+StateQuery: TypeAlias = GetReplicaInfo | GetSyncStateData | GetNextBrokerId
+"""Requests about what the log has made."""
+
+Query: TypeAlias = StateQuery | GetMetadataInfo | GetControllerConfig | UpdateControllerConfig
 """Requests that change nothing."""
 
 

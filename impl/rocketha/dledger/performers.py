@@ -28,6 +28,7 @@ from rocketha.dledger.store import DLedgerStore
 from rocketha.dledger.store_options import StoreOptions
 from rocketha.errors import DLedgerFileError
 from rocketha.formats.dledger_codes import DLedgerEntryType
+from rocketha.formats.dledger_entry import DLedgerEntry
 from rocketha.runtime.effects import SendRequest
 from rocketha.runtime.performer import Performer
 from rocketha.storage.disk import Disk
@@ -160,6 +161,7 @@ class MachinePerformer(Performer[Any, object]):
                 entry = files.store.entry(index)
                 is_normal = entry.kind is DLedgerEntryType.NORMAL
                 self.outcome = self._machine().on_apply(entry.body) if is_normal else None
+                self.applied(entry)
             case SaveSnapshot(index=index, term=term):
                 chain = files.store.entry(index).chain_crc
                 data = self._machine().on_snapshot_save()
@@ -175,6 +177,12 @@ class MachinePerformer(Performer[Any, object]):
             case _ as unreachable:
                 assert_never(unreachable)
 
+    def applied(self, entry: DLedgerEntry) -> None:
+        """Hear that the machine has had an entry, or that one is agreed on that it does not see."""
+
+    def loaded(self) -> None:
+        """Hear that the machine has another state, of a snapshot that a leader has sent."""
+
     def _install(self, effect: InstallSnapshot) -> None:
         files, index = self._files(), effect.index
         self._machine().on_snapshot_load(effect.data)
@@ -185,6 +193,7 @@ class MachinePerformer(Performer[Any, object]):
         else:
             files.store.reset(index, effect.term)
         files.snapshots.delete_expired(self._config.max_snapshot_reserved_num)
+        self.loaded()
 
 
 class RolePerformer(Performer[Any, object]):
