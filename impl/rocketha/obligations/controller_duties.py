@@ -234,6 +234,8 @@ def _name(broker: int) -> str:
 
 
 def _dues(run: RecordedRun) -> Iterator[Due]:
+    if _CONTROLLER not in run.headers:
+        return iter(())  # a controller group: what its members say is judged by what brokers hear
     return _Fold(run).dues(run.records)
 
 

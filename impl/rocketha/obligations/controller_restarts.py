@@ -32,6 +32,8 @@ _CONTROLLER: Final = "controller"
 
 
 def _dues(run: RecordedRun) -> Iterator[Due]:
+    if _CONTROLLER not in run.headers:
+        return  # a controller group, whose members are restarted as those of DLedger
     threshold = run.headers[_CONTROLLER].settings.get("snapshot_threshold")
     left: Json = None
     for record in run.by_node.get(_CONTROLLER, ()):

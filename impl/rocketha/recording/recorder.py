@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
+from enum import Enum
 from typing import Final, Protocol, TypeAlias
 
 from rocketha.recording.json_parts import as_json
@@ -245,6 +246,8 @@ def _action(action: object | None) -> tuple[str | None, dict[str, Json]]:
     """Take an action apart: its name, and its other fields but those that say nothing."""
     if action is None:
         return None, {}
+    if isinstance(action, Enum):
+        return str(action.value), {}
     assert is_dataclass(action), action
     assert not isinstance(action, type)
     values = {one.name: getattr(action, one.name) for one in fields(action)}

@@ -43,7 +43,8 @@ class Talk:
     def closed(self, channel: ChannelId) -> None:
         self.closed_at.append((channel, self.scheduler.now_ms))
 
-    def answered(self, broker: BrokerId, data: bytes) -> None:
+    def answered(self, broker: BrokerId, data: bytes, channel: ChannelId | None) -> None:
+        del channel
         self.heard.append((broker, data))
 
     def run(self, until_ms: int = 10_000) -> None:

@@ -62,7 +62,7 @@ class World:
         end_ms = self.scheduler.now_ms + ms
         while self.scheduler.now_ms < end_ms:
             step_ms = min(end_ms, self.scheduler.now_ms + self.plan.scan_ms)
-            self.scheduler.after(step_ms - self.scheduler.now_ms, self.cluster.host.scan)
+            self.scheduler.after(step_ms - self.scheduler.now_ms, self.cluster.controller.scan)
             while self.scheduler.run_next(step_ms):
                 pass
 
@@ -149,10 +149,10 @@ def test_a_controller_that_was_away_knows_what_it_knew() -> None:
     world = World()
     master = world.master()
     before = world.cluster.group
-    world.cluster.controller_machine.crash()
+    world.cluster.controller.stop_one()
     world.cluster.channels.refuse_all()
     world.run(50)
-    world.cluster.controller_machine.restart()
+    world.cluster.controller.restart_stopped()
     after = world.cluster.group
     assert before is not None
     assert after is not None

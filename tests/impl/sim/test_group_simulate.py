@@ -208,13 +208,13 @@ def test_a_controller_goes_on_from_a_snapshot_as_from_its_whole_log(
     monkeypatch: pytest.MonkeyPatch, seed: int, restarts: int
 ) -> None:
     loaded: list[int] = []
-    restart = ControllerMachine.restart
+    restart = ControllerMachine.restart_stopped
 
     def noted(machine: ControllerMachine) -> None:
         restart(machine)
         loaded.append(machine.host.node.loaded.index)
 
-    monkeypatch.setattr(ControllerMachine, "restart", noted)
+    monkeypatch.setattr(ControllerMachine, "restart_stopped", noted)
     runs = []
     for snapshots in (plan.SNAPSHOTS, SnapshotOptions()):
         monkeypatch.setattr(plan, "SNAPSHOTS", snapshots)

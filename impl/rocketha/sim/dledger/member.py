@@ -68,11 +68,6 @@ class LedgerSurroundings(CallingCluster, Protocol):
     """What is around a member, whatever it is a member of."""
 
     @property
-    def now_ms(self) -> int:
-        """Return the virtual time."""
-        ...
-
-    @property
     def recording(self) -> Recording:
         """Return where members write what they see and do."""
         ...
@@ -164,13 +159,13 @@ class LedgerMember(CallingNode[S, H, A], Generic[S, H, A]):
 
     def now_ms(self) -> TimestampMs:
         """Return what its clock shows."""
-        return self.machine.clock.shows(self._cluster.now_ms)
+        return self.machine.clock.shows(self._cluster.scheduler.now_ms)
 
     # ---- a process that stands still (SIGSTOP) ----
 
     def stand_still(self, wait_ms: int) -> None:
         """Take no event for so long; what comes meanwhile comes then."""
-        self._still_until_ms = max(self._still_until_ms, self._cluster.now_ms + wait_ms)
+        self._still_until_ms = max(self._still_until_ms, self._cluster.scheduler.now_ms + wait_ms)
 
     def go_on(self) -> None:
         """Stand still no longer."""
@@ -178,7 +173,7 @@ class LedgerMember(CallingNode[S, H, A], Generic[S, H, A]):
 
     def when_it_runs(self, act: Callable[[], None]) -> None:
         """Do something as soon as the process does not stand still, if it is the same then."""
-        wait_ms = self._still_until_ms - self._cluster.now_ms
+        wait_ms = self._still_until_ms - self._cluster.scheduler.now_ms
         if wait_ms <= 0:
             act()
             return
@@ -208,7 +203,7 @@ class LedgerMember(CallingNode[S, H, A], Generic[S, H, A]):
 
     def wake_at(self, at_ms: TimestampMs) -> None:
         """Let `TimerFired` come when the node's clock shows this; an earlier time stays."""
-        machine, now_ms = self.machine, self._cluster.now_ms
+        machine, now_ms = self.machine, self._cluster.scheduler.now_ms
         due_ms = max(machine.clock.when(at_ms), now_ms + 1)
         if machine.timer_at_ms is not None and machine.timer_at_ms <= due_ms:
             return

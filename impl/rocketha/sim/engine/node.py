@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from random import Random
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 from rocketha.known_bugs import Bugs
 from rocketha.known_bugs.storage import file_options
@@ -18,14 +18,20 @@ from rocketha.storage.commit_log import CommitLog
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import BrokerId, ConnectionId, HaAddress, TimestampMs
 
-__all__ = ["Node", "broker_address"]
+__all__ = ["FIRST_CONTROLLER", "Node", "broker_address"]
 
 S = TypeVar("S")
 
 
+FIRST_CONTROLLER: Final = BrokerId(101)
+"""From this number on nodes are members of a controller group."""
+
+
 @cache
 def broker_address(broker: BrokerId) -> HaAddress:
-    """Return the address of a broker; it is also its name."""
+    """Return the address of a broker, or of a controller; it is also its name."""
+    if broker >= FIRST_CONTROLLER:
+        return HaAddress(f"c{broker - FIRST_CONTROLLER + 1}")
     return HaAddress(f"b{broker}")
 
 

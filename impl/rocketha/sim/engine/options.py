@@ -8,9 +8,10 @@ from typing import Final
 from rocketha.known_bugs import NO_BUGS, Bugs
 from rocketha.sim.engine.faults import ALL_FAULTS, Faults
 
-__all__ = ["BROKERS_MAX", "STEPS_MAX", "SimOptions"]
+__all__ = ["BROKERS_MAX", "CONTROLLERS_MAX", "STEPS_MAX", "SimOptions"]
 
 BROKERS_MAX: Final = 9
+CONTROLLERS_MAX: Final = 5
 STEPS_MAX: Final = 100_000
 
 
@@ -32,8 +33,11 @@ class SimOptions:
     they are (`inSyncReplicas`); None: when the whole SyncStateSet has it."""
     elect_unclean: bool = False
     """Its controller may elect a broker that lacks messages (`enableElectUncleanMaster`)."""
+    controllers: int = 1
+    """Of a group with a controller: with more than one they are members of a DLedger group."""
 
     def __post_init__(self) -> None:
         assert 1 <= self.brokers <= BROKERS_MAX, self.brokers
         assert self.in_sync_replicas is None or 1 <= self.in_sync_replicas <= self.brokers
+        assert 1 <= self.controllers <= CONTROLLERS_MAX, self.controllers
         assert self.steps is None or 0 <= self.steps <= STEPS_MAX, self.steps

@@ -155,6 +155,8 @@ class Simulation(Generic[P, O]):
     obligations: tuple[Obligation, ...] = ()
     """What its nodes must do in time; with any, every run is recorded."""
     limits: Limits = Limits()
+    has_controllers: bool = False
+    """Its controllers may be members of a group (`SimOptions.controllers`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

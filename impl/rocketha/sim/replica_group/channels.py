@@ -23,11 +23,11 @@ from rocketha.sim.engine.random_source import InjectionPoint, RandomSource
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.types import BrokerId
 
-__all__ = ["CALM_CHANNELS", "ChannelFaults", "Channels", "Peers", "is_outside"]
+__all__ = ["CALM_CHANNELS", "OUTSIDE", "ChannelFaults", "Channels", "Peers", "is_outside"]
 
 _LATENCY_MAX_MS: Final = 4
 _ROLL_BITS: Final = 128
-_OUTSIDE: Final = 1_000_000
+OUTSIDE: Final = 1_000_000
 """From this number on channels are those of whoever belongs to no group."""
 
 _Delivery: TypeAlias = Callable[[], None]
@@ -52,7 +52,7 @@ CALM_CHANNELS: Final = ChannelFaults()
 
 def is_outside(channel: ChannelId) -> bool:
     """Tell whether a channel is one of whoever belongs to no group."""
-    return channel >= _OUTSIDE
+    return channel >= OUTSIDE
 
 
 class Peers(Protocol):
@@ -66,8 +66,8 @@ class Peers(Protocol):
         """Tell the controller that a channel is gone."""
         ...
 
-    def answered(self, broker: BrokerId, data: bytes) -> None:
-        """Give a frame of the controller to a broker."""
+    def answered(self, broker: BrokerId, data: bytes, channel: ChannelId | None) -> None:
+        """Give a frame of the controller to a broker, which has this channel to it now."""
         ...
 
 
@@ -94,15 +94,21 @@ class Channels:
         random_source: RandomSource,
         counts: FaultCounts,
         faults: ChannelFaults,
+        controller: str = "controller",
+        before: int = 0,
     ) -> None:
-        """Begin without channels; `faults` may be replaced."""
+        """Begin without channels; `faults` may be replaced.
+
+        Their numbers follow `before`, and those of outsiders the same number of theirs.
+        """
         self.faults = faults
+        self._controller = controller
         self._peers = peers
         self._scheduler = scheduler
         self._random_source = random_source
         self._counts = counts
-        self._last = 0
-        self._last_outside = _OUTSIDE
+        self._last = before
+        self._last_outside = OUTSIDE + before
         self._open: dict[BrokerId, ChannelId] = {}
         self._owners: dict[ChannelId, BrokerId] = {}
         """Whose a channel is on which the controller was asked."""
@@ -119,11 +125,14 @@ class Channels:
 
     # ---- what is said ----
 
-    def ask(self, broker: BrokerId, data: bytes, *, leaves: bool = True) -> ChannelId:
+    def ask(
+        self, broker: BrokerId, data: bytes, *, leaves: bool = True, controller: int = 0
+    ) -> ChannelId:
         """Send a broker's frame to the controller; return the channel that it goes over.
 
         Of a broker that ends before it leaves, only the channel is found.
         """
+        assert not controller, "there is one controller"
         channel = self._open.get(broker)
         if channel is None:
             channel = self._next()
@@ -133,9 +142,10 @@ class Channels:
         self._post(broker, lambda: self._reach(broker, channel, data), up=True)
         return channel
 
-    def notify(self, broker: BrokerId, data: bytes) -> None:
+    def notify(self, broker: BrokerId, data: bytes, *, controller: int = 0) -> None:
         """Send a frame of the controller that nobody asked for."""
-        self._post(broker, lambda: self._peers.answered(broker, data), up=False)
+        assert not controller, "there is one controller"
+        self._post(broker, lambda: self._arrive(broker, data), up=False)
 
     def operate(self, data: bytes) -> None:
         """Send an operator's frame, over a channel of its own that nothing happens to."""
@@ -173,7 +183,10 @@ class Channels:
 
     def _return(self, broker: BrokerId, channel: ChannelId, answer: bytes) -> None:
         if self._open.get(broker) == channel:
-            self._peers.answered(broker, answer)
+            self._arrive(broker, answer)
+
+    def _arrive(self, broker: BrokerId, data: bytes) -> None:
+        self._peers.answered(broker, data, self._open.get(broker))
 
     # ---- channels end ----
 
@@ -243,7 +256,7 @@ class Channels:
     def _way(self, broker: BrokerId, *, up: bool) -> _Way:
         way = self._ways.get((broker, up))
         if way is None:
-            ends = (broker_address(broker), "controller")
+            ends = (broker_address(broker), self._controller)
             name = ">".join(ends if up else reversed(ends))
             way = self._ways[broker, up] = _Way(name, self._random_source.of("channel", name))
         return way

@@ -64,7 +64,7 @@ class Cleaning:
             )
             removed = cluster.group
             cluster.channels.command(push_command(push_request(request, opaque=0)))
-            if removed is not None and cluster.host.is_up:
+            if removed is not None and cluster.controller.serves:
                 Outsiders(cluster).ask_of_removed(removed)
         self._is_busy = False
         for node in cluster.nodes.values():
@@ -77,6 +77,6 @@ class Cleaning:
 
     def _is_noticed(self) -> bool:
         group = self._cluster.group
-        if group is None or not self._cluster.host.is_up:
+        if group is None or not self._cluster.controller.serves:
             return False
         return group.master is None or not group.replicas[group.master].heard.channels

@@ -20,7 +20,6 @@ from rocketha.broker.events import CommandReceived, GroupEvent, PullRequested, P
 from rocketha.broker.state import GroupBroker, Registration
 from rocketha.controller.applied import ControllerEvent
 from rocketha.controller.entry import Entry
-from rocketha.controller.node import ControllerNode
 from rocketha.controller.state import NO_CHANNEL, ChannelId, ControllerState, Group
 from rocketha.formats.controller_codes import RequestCode
 from rocketha.ha.effects import SpecAction
@@ -51,7 +50,13 @@ from rocketha.sim.replica_group.actions import (
 )
 from rocketha.sim.replica_group.callers import Callers
 from rocketha.sim.replica_group.channels import Channels, is_outside
-from rocketha.sim.replica_group.controller import CONTROLLER, ControllerMachine
+from rocketha.sim.replica_group.controller import (
+    CONTROLLER,
+    ControllerMachine,
+    SimulatedController,
+)
+from rocketha.sim.replica_group.controller_channels import ControllerChannels
+from rocketha.sim.replica_group.controller_group import ControllerGroup
 from rocketha.sim.replica_group.cut_steps import is_one_for_the_group
 from rocketha.sim.replica_group.plan import GroupPlan
 from rocketha.sim.replica_group.recorders import (
@@ -127,8 +132,12 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         observer: GroupObserver,
         recording: Recording = NOT_RECORDED,
         crash_points: CrashPoints | None = None,
+        controller_network: Network | None = None,
     ) -> None:
-        """Make a group whose brokers were never started; nobody is observed before `observe`."""
+        """Make a group whose brokers were never started; nobody is observed before `observe`.
+
+        With a `controller_network` the controller is the group of the plan's members.
+        """
         self.plan = plan
         self.scheduler = scheduler
         self.network = network
@@ -166,25 +175,53 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
             random_source=random_source,
             crash_points=self.crash_points,
         )
-        self.channels = Channels(
+        self.controllers: ControllerGroup | None = None
+        self.channels: Channels | ControllerChannels
+        self.controller: SimulatedController
+        if controller_network is None:
+            self.channels = Channels(
+                self,
+                scheduler=scheduler,
+                random_source=random_source,
+                counts=counts,
+                faults=plan.channels,
+            )
+            self.controller = ControllerMachine(
+                plan.controller,
+                clock=plan.controller_clock,
+                scheduler=scheduler,
+                rng=random_source.of("controller"),
+                channels=self,
+                recorder=self,
+                recording=recording,
+                broker_name=plan.broker.broker_name,
+                scan_ms=plan.scan_ms,
+            )
+            return
+        names = tuple([config.self_id for config in plan.members])
+        self._group_channels = self.channels = ControllerChannels(
             self,
+            names=names,
+            leader=lambda: group.leader_place,
             scheduler=scheduler,
             random_source=random_source,
             counts=counts,
             faults=plan.channels,
         )
-        self.controller_machine = ControllerMachine(
+        self.controller = self.controllers = group = ControllerGroup(
+            plan.members,
             plan.controller,
-            clock=plan.controller_clock,
+            clocks=plan.member_clocks,
+            bugs=plan.bugs,
             scheduler=scheduler,
-            rng=random_source.of("controller"),
-            channels=self,
-            recorder=self,
+            network=controller_network,
+            random_source=random_source,
+            counts=counts,
             recording=recording,
-            broker_name=plan.broker.broker_name,
-            scan_ms=plan.scan_ms,
+            crash_points=self.crash_points,
+            listener=self,
+            has_doubled=Fault.CONTROLLER_DUPLICATE in plan.faults,
         )
-        self.host = self.controller_machine.host
 
     def _fresh(self, broker: BrokerId) -> GroupBroker:
         return new_broker(address=broker_address(broker), options=self.plan.broker)
@@ -198,13 +235,8 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
 
     @property
     def controller_shows_ms(self) -> TimestampMs:
-        """Return what the clock of the controller's machine shows."""
-        return self.controller_machine.now_ms()
-
-    @property
-    def controller(self) -> ControllerNode:
-        """Return the controller; while it is down, the one that it was."""
-        return self.host.node
+        """Return what the clock of the controller's machine shows; of a group, its last entry."""
+        return self.controller.now_ms()
 
     @property
     def group(self) -> Group | None:
@@ -243,6 +275,9 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
 
         There is no election yet. An observer sees a broker that did not register as down.
         """
+        until_ms = self.now_ms + _BOOT_MAX_MS
+        while not self.controller.serves and self.scheduler.run_next(until_ms):
+            pass
         for node in self.nodes.values():
             self.restart(node)
             until_ms = self.now_ms + _BOOT_MAX_MS
@@ -336,7 +371,8 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
     def ask_controller(self, node: Node[GroupBroker], data: bytes, *, leaves: bool) -> None:
         """Send a frame to the controller; there are no elections before the group is observed."""
         if self._observed or not _wants_election(data):
-            channel = self.channels.ask(node.id, data, leaves=leaves)
+            controller = 0 if self.controllers is None else self.controllers.leader_place or 0
+            channel = self.channels.ask(node.id, data, leaves=leaves, controller=controller)
             self._exchanged(
                 ControllerFrame(channel=channel, broker=node.id, by_controller=False, data=data)
             )
@@ -406,32 +442,31 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
 
     def asked(self, channel: ChannelId, data: bytes) -> None:
         """Let the controller serve a frame."""
-        if self._is_recorded and self.host.is_up:
-            note_frame_received(self.controller_machine.steps, channel, data)
+        if self._is_recorded and self.controller.serves:
+            note_frame_received(self.controller.steps, channel, data)
         owner = self.channels.owner(channel)
         frame = ControllerFrame(
             channel=channel, broker=owner, by_controller=False, has_arrived=True, data=data
         )
-        if self.host.is_up and is_frame(data):
+        if self.controller.serves and is_frame(data):
             self._exchanged(frame)
-        self.host.received(channel, data)
+        self.controller.received(channel, data)
         self._tell_said()
 
     def closed(self, channel: ChannelId) -> None:
         """Let the controller know that a channel is gone."""
-        if self.host.is_up:
-            note_channel_closed(self.controller_machine.steps, channel)
+        if self.controller.serves:
+            note_channel_closed(self.controller.steps, channel)
             self._exchanged(ChannelEnded(channel))
-        self.host.channel_closed(channel)
+        self.controller.channel_closed(channel)
 
-    def answered(self, broker: BrokerId, data: bytes) -> None:
+    def answered(self, broker: BrokerId, data: bytes, channel: ChannelId | None) -> None:
         """Let a broker hear the controller, if it runs."""
         node = self.nodes[broker]
         if node.state is not None:
             command = command_in(data)
-            channel = self.channels.of(broker) or NO_CHANNEL
-            if self._is_recorded and (channel or not command.is_response):
-                note_frame_received(self._recorders.of(broker), channel, data)
+            if self._is_recorded and (channel is not None or not command.is_response):
+                note_frame_received(self._recorders.of(broker), channel or NO_CHANNEL, data)
             self.deliver(node, CommandReceived(command=command))
 
     # ---- what the controller asks (rocketha.controller.host) ----
@@ -439,7 +474,7 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
     def close(self, channel: ChannelId, *, reason: str) -> None:
         """End a channel."""
         del reason
-        note_channel_refused(self.controller_machine.steps, channel)
+        note_channel_refused(self.controller.steps_of(channel), channel)
         self.channels.refuse(channel)
 
     def answer(self, channel: ChannelId, data: bytes) -> None:
@@ -447,7 +482,7 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         owner = self.channels.owner(channel)
         if self._is_recorded and (owner is not None or is_outside(channel)):
             to = "" if owner is None else broker_address(owner)
-            note_frame_sent(self.controller_machine.steps, channel, data, to=to)
+            note_frame_sent(self.controller.steps_of(channel), channel, data, to=to)
         self._said.append(
             ControllerFrame(channel=channel, broker=owner, by_controller=True, data=data)
         )
@@ -455,6 +490,14 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
 
     def notify(self, address: str, data: bytes) -> None:
         """Send a frame of the controller to the broker at an address."""
+        self.notify_from(0, address, data)
+
+    def controller_stopped(self, controller: int) -> None:
+        """A member of the controller group is down, and all its channels are gone."""
+        self._group_channels.stopped(controller)
+
+    def notify_from(self, controller: int, address: str, data: bytes) -> None:
+        """Send a frame of a controller to the broker at an address."""
         for broker in self.nodes:
             if broker_address(broker) == address:
                 self._said.append(
@@ -462,9 +505,9 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
                 )
                 if self._is_recorded:
                     self._frames += 1
-                    steps = self.controller_machine.steps
+                    steps = self.controller.steps_from(controller)
                     note_frame_sent(steps, NO_CHANNEL, data, to=address, number=self._frames)
-                self.channels.notify(broker, data)
+                self.channels.notify(broker, data, controller=controller)
 
     def applied(self, entry: Entry, events: tuple[ControllerEvent, ...]) -> None:
         """Tell the observer of an entry of the controller's log, and of what it says then."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from random import Random
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 
 from rocketha.controller.dispatch import ControllerOptions
 from rocketha.controller.host import Channels, ControllerHost, ControllerPorts, ControllerRecorder
 from rocketha.controller.node import ControllerNode
+from rocketha.controller.state import ChannelId, ControllerState
 from rocketha.recording.json_parts import as_json
 from rocketha.recording.recorder import Parts, Recording, StepRecorder
 from rocketha.sim.engine.clock import Clock
@@ -18,7 +19,7 @@ from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import TimestampMs
 
-__all__ = ["CONTROLLER", "ControllerMachine"]
+__all__ = ["CONTROLLER", "ControllerMachine", "SimulatedController"]
 
 CONTROLLER: Final = "controller"
 """The name of its machine."""
@@ -43,6 +44,73 @@ class TablesRead:
     snapshot: int
     """Index of the last entry that the snapshot stands for; 0: there was none."""
     replayed: int
+
+
+class SimulatedController(Protocol):
+    """A controller, or a group of them, as the world around it sees it."""
+
+    steps: StepRecorder
+    """What writes down what it hears; of a group nothing does."""
+
+    def steps_of(self, channel: ChannelId) -> StepRecorder:
+        """Return what writes down what is said on a channel."""
+        ...
+
+    def steps_from(self, controller: int) -> StepRecorder:
+        """Return what writes down what a member says; 0: the first, or the only one."""
+        ...
+
+    @property
+    def serves(self) -> bool:
+        """Tell whether it serves brokers."""
+        ...
+
+    @property
+    def has_stopped(self) -> bool:
+        """Tell whether it is down, or a member of it."""
+        ...
+
+    @property
+    def has_settled(self) -> bool:
+        """Tell whether all of it runs, and has the same state."""
+        ...
+
+    @property
+    def state(self) -> ControllerState:
+        """Return the state after the last entry that it has applied."""
+        ...
+
+    def now_ms(self) -> TimestampMs:
+        """Return what its clock shows."""
+        ...
+
+    def received(self, channel: ChannelId, data: bytes) -> None:
+        """Hear a frame."""
+        ...
+
+    def channel_closed(self, channel: ChannelId) -> None:
+        """Hear that a channel is gone."""
+        ...
+
+    def scan(self) -> None:
+        """Look for groups whose master is gone."""
+        ...
+
+    def stop_one(self) -> None:
+        """Stop, or let a member stop."""
+        ...
+
+    def restart_stopped(self) -> None:
+        """Come back, or let all members come back that are down."""
+        ...
+
+    def calm(self) -> None:
+        """Let nothing go wrong any more."""
+        ...
+
+    def set_clock_back(self, by_ms: int) -> None:
+        """Let the clock of who is down be behind what it showed."""
+        ...
 
 
 class ControllerMachine:
@@ -114,13 +182,13 @@ class ControllerMachine:
         """Return all that the controller knows."""
         return msgspec.json.encode(as_json(self.host.state)).decode()
 
-    def crash(self) -> None:
+    def stop_one(self) -> None:
         """Stop; what was answered is on the disk."""
         self.steps.heard(TablesLeft(self._tables()))
         self.host.stop()
         self._disk.lose_unsynced()
 
-    def restart(self) -> None:
+    def restart_stopped(self) -> None:
         """Come back with what the log says."""
         self.host.start()
 
@@ -128,6 +196,53 @@ class ControllerMachine:
         """Let the clock of a machine that is down be behind what it showed."""
         assert not self.host.is_up
         self._behind_ms += by_ms
+
+    # ---- what the world around it sees (SimulatedController) ----
+
+    @property
+    def serves(self) -> bool:
+        """Tell whether it serves brokers."""
+        return self.host.is_up
+
+    @property
+    def has_stopped(self) -> bool:
+        """Tell whether it is down."""
+        return not self.host.is_up
+
+    @property
+    def has_settled(self) -> bool:
+        """Tell whether it runs."""
+        return self.host.is_up
+
+    @property
+    def state(self) -> ControllerState:
+        """Return the state after the last entry; while it is down, the one that it had."""
+        return self.host.node.state
+
+    def received(self, channel: ChannelId, data: bytes) -> None:
+        """Hear a frame."""
+        self.host.received(channel, data)
+
+    def channel_closed(self, channel: ChannelId) -> None:
+        """Hear that a channel is gone."""
+        self.host.channel_closed(channel)
+
+    def scan(self) -> None:
+        """Look for groups whose master is gone."""
+        self.host.scan()
+
+    def steps_of(self, channel: ChannelId) -> StepRecorder:
+        """Return what writes down what it does."""
+        del channel
+        return self.steps
+
+    def steps_from(self, controller: int) -> StepRecorder:
+        """Return what writes down what it does."""
+        assert not controller, "there is one controller"
+        return self.steps
+
+    def calm(self) -> None:
+        """Do nothing: what goes wrong with a single controller others draw."""
 
     # ---- ports (rocketha.controller.host) ----
 

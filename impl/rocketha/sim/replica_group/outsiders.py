@@ -88,7 +88,7 @@ class Outsiders:
         """Send a request that is drawn, if there is a controller, and a group that it knows."""
         group, rng = self._cluster.group, injection.rng
         make, replica = rng.choice(_ASKED), rng.choice(list(self._cluster.nodes))
-        if group is None or replica not in group.replicas or not self._cluster.host.is_up:
+        if group is None or replica not in group.replicas or not self._cluster.controller.serves:
             return
         now_ms = self._cluster.controller_shows_ms
         asked = make(_Scene(group=group, replica=replica, rng=rng, now_ms=now_ms))
@@ -117,7 +117,7 @@ class Outsiders:
     def beat_without_more(self) -> None:
         """Say that a broker lives, and nothing else: heartbeats of old brokers are like that."""
         cluster, group = self._cluster, self._cluster.group
-        if group is None or not cluster.host.is_up:
+        if group is None or not cluster.controller.serves:
             return
         for broker in sorted(group.replicas):
             if cluster.nodes[broker].state is not None and broker not in cluster.starting:

@@ -12,16 +12,18 @@ from typing import Final
 
 from rocketha.broker.options import GroupOptions
 from rocketha.controller.dispatch import ControllerOptions
+from rocketha.dledger.config import DLedgerConfig
 from rocketha.formats.controller_responses import MetadataInfo
 from rocketha.ha.state import HaOptions
 from rocketha.histories.history import Promises
 from rocketha.known_bugs import Bugs
+from rocketha.known_bugs.dledger import elector_rules, pusher_rules, read_rules
 from rocketha.known_bugs.epoch_truncation import ha_rules
 from rocketha.known_bugs.replica_group import broker_rules, controller_rules
 from rocketha.replicated_log.snapshot_manager import SnapshotOptions
 from rocketha.sim.engine.clock import TRUE_TIME, Clock
 from rocketha.sim.engine.faults import GROUP_FAULTS, Fault, FaultPlan, Faults, draw_plan
-from rocketha.sim.engine.node import broker_address
+from rocketha.sim.engine.node import FIRST_CONTROLLER, broker_address
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import InjectionPoint, PerPurposeStreams
 from rocketha.sim.engine.records import SEGMENT_SIZE
@@ -85,6 +87,9 @@ class GroupPlan:
     client_loss_percent: int
     away: BrokerId | None = None
     """A broker that stops at the beginning, and comes back when the faults are over."""
+    members: tuple[DLedgerConfig, ...] = ()
+    """Of each member of a controller group; none: the controller is on its own."""
+    member_clocks: tuple[Clock, ...] = ()
 
     @property
     def promises(self) -> Promises:
@@ -108,13 +113,14 @@ def draw_group_run(streams: PerPurposeStreams, options: SimOptions) -> GroupPlan
     drawn_steps = rng.randrange(100, 160)
     gaps = [(fault, rng.choice(_gaps(fault))) for fault in _TIMED]
     cleaning_ms = _draw_cleaning(streams, options.faults, share)
-    if cleaning_ms is not None:
+    if cleaning_ms is not None and options.controllers == 1:
         faults = replace(faults, faults=faults.faults | {Fault.CLEAN_DATA})
         gaps.append((Fault.CLEAN_DATA, cleaning_ms))
     clocks = {
         name: _draw_clock(streams, name, skewed=Fault.CLOCK_SKEW in faults)
         for name in ("controller", *map(broker_address, _brokers(options)))
     }
+    members = _draw_members(streams, options)
     return GroupPlan(
         steps=drawn_steps if options.steps is None else options.steps,
         faults=faults,
@@ -140,6 +146,49 @@ def draw_group_run(streams: PerPurposeStreams, options: SimOptions) -> GroupPlan
         patience_ms=rng.choice((200, 800, 2_500)),
         client_loss_percent=rng.choice((5, 20)) if Fault.CLIENT_LOSS in faults else 0,
         away=_draw_away(streams, options),
+        members=members,
+        member_clocks=tuple(
+            _draw_clock(streams, config.self_id, skewed=Fault.CLOCK_SKEW in faults)
+            for config in members
+        ),
+    )
+
+
+def _draw_members(streams: PerPurposeStreams, options: SimOptions) -> tuple[DLedgerConfig, ...]:
+    """Draw how the members of a controller group are configured, if there is one."""
+    if options.controllers == 1:
+        return ()
+    rng = streams.of("plan", "controllers")
+    names = [broker_address(BrokerId(FIRST_CONTROLLER + at)) for at in range(options.controllers)]
+    batches, with_snapshots = rng.randrange(2) == 0, rng.randrange(4) > 0
+    beat_ms, threshold = rng.choice((40, 80)), rng.choice((10, 30))
+    flush_ms = rng.choice((1, 5))
+    return tuple(
+        [
+            DLedgerConfig(
+                group="controllers",
+                self_id=name,
+                peers=tuple(names),
+                heart_beat_time_interval_ms=beat_ms,
+                min_vote_interval_ms=10,
+                max_vote_interval_ms=40,
+                max_push_time_out_ms=60,
+                rpc_timeout_ms=150,
+                push_commit_interval_ms=30,
+                push_retry_ms=20,
+                max_wait_ack_time_ms=500,
+                enable_batch_append=batches,
+                flush_file_interval_ms=flush_ms,
+                enable_fast_advance_commit_index=True,
+                enable_snapshot=with_snapshots,
+                snapshot_threshold=threshold,
+                max_snapshot_reserved_num=2,
+                rules=elector_rules(options.bugs),
+                push_rules=pusher_rules(options.bugs),
+                read_rules=read_rules(options.bugs),
+            )
+            for name in names
+        ]
     )
 
 

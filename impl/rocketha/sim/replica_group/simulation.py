@@ -33,6 +33,7 @@ def _workload(environment: Environment, plan: GroupPlan, observer: GroupObserver
         observer=recorder,
         recording=environment.recording,
         crash_points=environment.crash_points,
+        controller_network=environment.network(plan.faults) if plan.members else None,
     )
     return GroupWorkload(cluster, plan, streams, recorder)
 
@@ -47,4 +48,5 @@ SIMULATION: Final[Simulation[GroupPlan, GroupObserver]] = Simulation(
     clients="messages that producers were told are safe",
     limits=Limits(faults_end_ms=15_000, healing_ms=15_000, healing_actions=1_500),
     obligations=REPLICA_GROUP,
+    has_controllers=True,
 )

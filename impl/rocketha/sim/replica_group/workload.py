@@ -14,11 +14,13 @@ from random import Random
 from typing import Final
 
 from rocketha.broker.state import GroupBroker
+from rocketha.controller.dledger_controller import DLedgerController
 from rocketha.formats.controller_request_codec import push_request
 from rocketha.formats.controller_requests import ElectMaster
 from rocketha.formats.remoting_frame import push_command
 from rocketha.histories.clients import GroupClients
 from rocketha.histories.history import History, Outcome, Put, Seen
+from rocketha.sim.engine.clock import TRUE_TIME
 from rocketha.sim.engine.fault_injector import FaultInjector
 from rocketha.sim.engine.faults import Fault
 from rocketha.sim.engine.node import Node, broker_address
@@ -79,6 +81,11 @@ class GroupWorkload:
             may_stop=lambda node: not cluster.is_starting(node),
             may_lose_power=self._may_lose_power,
         )
+        self._controller_faults: FaultInjector[DLedgerController] | None = None
+        if cluster.controllers is not None:
+            self._controller_faults = FaultInjector(
+                cluster.controllers, streams, is_master=self._serves
+            )
         self._cleaning = Cleaning(cluster)
         self._idle_until_ms = 0
         self._compared: tuple[tuple[int, ...], bool] = (), False
@@ -100,7 +107,7 @@ class GroupWorkload:
             cluster.observe()
         for node in cluster.nodes.values():
             self._injector.every(plan.flush_ms, partial(self._flush, node), "flush", node.id)
-        self._injector.every(plan.scan_ms, cluster.host.scan, "scan")
+        self._injector.every(plan.scan_ms, cluster.controller.scan, "scan")
         for producer in range(1, plan.producers + 1):
             self._injector.sometimes(
                 plan.put_gap_ms, partial(self._produce, producer), "put", f"p{producer}"
@@ -112,6 +119,7 @@ class GroupWorkload:
         if plan.away is not None:
             cluster.counts.add(Fault.PROCESS_CRASH)
             cluster.crash(cluster.nodes[plan.away])
+        self._begin_controller_faults()
         handlers = self._handlers()
         for fault, gap_ms in (*plan.faults.mean_gap_ms, *plan.mean_gap_ms):
             self._injector.sometimes(gap_ms, handlers[fault], fault)
@@ -123,16 +131,37 @@ class GroupWorkload:
         """
         cluster = self._cluster
         self._injector.calm_network()
+        if self._controller_faults is not None:
+            self._controller_faults.calm_network()
         self._calm()
         cluster.slow_disks.clear()
         self._clients.is_lossy = False
         cluster.channels.heal()
         Outsiders(cluster).beat_without_more()
-        if cluster.host.is_up:
+        cluster.controller.calm()
+        if cluster.controller.serves:
             self._stop_controller()
-        cluster.controller_machine.restart()
+        cluster.controller.restart_stopped()
         self._injector.restart_all()
         self._injector.every(_PROBE_MS, partial(self._probe, count(1)), "probe")
+
+    def _serves(self, node: Node[DLedgerController]) -> bool:
+        group = self._cluster.controllers
+        leader = None if group is None else group.leader()
+        return leader is not None and leader.machine is node
+
+    def _begin_controller_faults(self) -> None:
+        """Let the members of a controller group have the faults of brokers, each on its own."""
+        injector = self._controller_faults
+        if injector is None:
+            return
+        for clock in self._plan.member_clocks:
+            if clock != TRUE_TIME:
+                self._cluster.counts.add(Fault.CLOCK_SKEW)
+        handlers = injector.handlers()
+        for fault, gap_ms in self._plan.faults.mean_gap_ms:
+            if fault in handlers:
+                injector.sometimes(gap_ms, handlers[fault], fault, "controllers")
 
     def _calm(self) -> None:
         self._cluster.channels.faults = CALM_CHANNELS
@@ -154,7 +183,7 @@ class GroupWorkload:
     def _is_in_sync(self) -> bool:
         cluster = self._cluster
         group, nodes = cluster.group, cluster.nodes
-        if group is None or group.master is None or not cluster.host.is_up:
+        if group is None or group.master is None or not cluster.controller.has_settled:
             return False
         if len(cluster.up()) < len(nodes) or cluster.starting or group.members != set(nodes):
             return False
@@ -300,14 +329,14 @@ class GroupWorkload:
 
     def _restart_controller(self, injection: Injection) -> None:
         cluster = self._cluster
-        if not cluster.host.is_up:
+        if cluster.controller.has_stopped:
             return
         cluster.counts.add(Fault.CONTROLLER_RESTART)
         self._stop_controller()
 
         def restart() -> None:
-            if not cluster.host.is_up:
-                cluster.controller_machine.restart()
+            if cluster.controller.has_stopped:
+                cluster.controller.restart_stopped()
 
         wait_ms = injection.rng.randrange(*_CONTROLLER_DOWN_MS)
         injection.note(f"the controller stops, and comes back after {wait_ms} ms")
@@ -315,11 +344,11 @@ class GroupWorkload:
         behind_ms = rng.randrange(1, _BEHIND_MAX_MS)
         if Fault.CLOCK_SKEW in self._plan.faults and rng.randrange(100) < _BEHIND_PERCENT:
             injection.note(f"its clock is {behind_ms} ms behind then")
-            cluster.controller_machine.set_clock_back(behind_ms)
+            cluster.controller.set_clock_back(behind_ms)
         cluster.scheduler.after(wait_ms, restart)
 
     def _stop_controller(self) -> None:
-        self._cluster.controller_machine.crash()
+        self._cluster.controller.stop_one()
         self._cluster.channels.refuse_all()
 
     def _designate(self, injection: Injection) -> None:
