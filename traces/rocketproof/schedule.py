@@ -27,7 +27,12 @@ import msgspec
 from rocketha.known_bugs import Bug, Bugs
 from rocketha.sim.engine.crash_points import ENDS, CrashPoint
 from rocketha.sim.engine.faults import Fault
-from rocketha.sim.engine.options import BROKERS_MAX, STEPS_MAX, SimOptions
+from rocketha.sim.engine.options import (
+    BROKERS_MAX,
+    CONTROLLERS_MAX,
+    STEPS_MAX,
+    SimOptions,
+)
 from rocketha.sim.engine.random_source import InjectionPoint, Schedule
 from tlatrace.errors import TraceFormatError
 from tlatrace.values import Json
@@ -57,6 +62,7 @@ class _Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rocketmq_defaults: bool
     steps: int | None
     in_sync_replicas: int | None = None
+    controllers: int = 1
 
 
 class _CrashPoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -92,6 +98,7 @@ def scheduled_json(run: Scheduled) -> bytes:
             "rocketmq_defaults": options.rocketmq_defaults,
             "steps": options.steps,
             **({} if needed is None else {"in_sync_replicas": needed}),
+            **({} if options.controllers == 1 else {"controllers": options.controllers}),
         },
         **schedule_json(run),
     }
@@ -152,6 +159,7 @@ def _run(file: _File, has_bugs: Mapping[str, Bugs]) -> Scheduled:
         raise ValueError(f"{file.protocol} has no bug {strange[0]}")
     _within("brokers", options.brokers, 1, BROKERS_MAX)
     _within("in_sync_replicas", options.in_sync_replicas, 1, options.brokers)
+    _within("controllers", options.controllers, 1, CONTROLLERS_MAX)
     _within("steps", options.steps, 0, STEPS_MAX)
     _within("seed", file.seed, 0, None)
     _within("heal_ms", file.heal_ms, 0, None)
@@ -171,6 +179,7 @@ def _run(file: _File, has_bugs: Mapping[str, Bugs]) -> Scheduled:
             rocketmq_defaults=options.rocketmq_defaults,
             elect_unclean=options.elect_unclean,
             in_sync_replicas=options.in_sync_replicas,
+            controllers=options.controllers,
         ),
         schedule=Schedule(
             only=points,

@@ -15,7 +15,7 @@ import click
 from rocketha.sim.engine.options import SimOptions
 from rocketproof.campaign import Campaign, Ending, SeedResult, run_campaign
 from rocketproof.commands.simulation_options import (
-    refuse_strange_bugs,
+    refuse_strange_options,
     repeat_command,
     run_options,
     simulation_options,
@@ -74,7 +74,7 @@ def command(
     Exit codes: 0 all promises are kept; 1 a promise is broken, the implementation failed, or a run
     differs from itself; 3 runs did not come back to life, or nothing was put to the test.
     """
-    refuse_strange_bugs(protocol, options.bugs, PROTOCOLS[protocol].bugs)
+    refuse_strange_options(options, PROTOCOLS[protocol].simulation)
     campaign, began = Campaign(), time.monotonic()
     for result in run_campaign(protocol, seeds, options, workers=workers, repeat=repeat):
         campaign.add(result)

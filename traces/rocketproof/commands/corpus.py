@@ -18,7 +18,7 @@ from rocketha.known_bugs import Bug
 from rocketha.sim.engine.faults import Fault
 from rocketha.sim.engine.options import SimOptions
 from rocketproof.commands.simulation_options import (
-    refuse_strange_bugs,
+    refuse_strange_options,
     repeat_command,
     simulation_options,
 )
@@ -121,7 +121,7 @@ def generate(
     """
     from tlatrace.corpus.generate import generate_corpus
 
-    refuse_strange_bugs(protocol, options.bugs, PROTOCOLS[protocol].bugs)
+    refuse_strange_options(options, PROTOCOLS[protocol].simulation)
     started = time.monotonic()
     reproduce = repeat_command(protocol, options)
     source: dict[str, Json] = {

@@ -14,7 +14,7 @@ from rocketha.sim.engine.crash_points import ENDS
 from rocketha.sim.engine.faults import Fault
 from rocketha.sim.engine.options import SimOptions
 from rocketproof.commands.seed_range import seed_range
-from rocketproof.commands.simulation_options import refuse_strange_bugs, simulation_options
+from rocketproof.commands.simulation_options import refuse_strange_options, simulation_options
 from rocketproof.crash_points import Crashed, crash_points, run_crash_points
 from rocketproof.names import Named
 from rocketproof.protocols import PROTOCOLS
@@ -86,7 +86,7 @@ def command(
     Exit codes: 0 all runs conform; 1 one does not; 3 runs did not come back to life, or no node
     ended at a crash point.
     """
-    refuse_strange_bugs(protocol, options.bugs, PROTOCOLS[protocol].bugs)
+    refuse_strange_options(options, PROTOCOLS[protocol].simulation)
     chosen = [end for end in ENDS if not ends or end.value in ends]
     runs = [run for seed in seeds for run in crash_points(protocol, seed, options, chosen)]
     choice = None if clients else SpecChoice(spec_root=spec_root)

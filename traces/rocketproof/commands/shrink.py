@@ -15,7 +15,7 @@ from rich.console import Console
 
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import UNRESTRICTED
-from rocketproof.commands.simulation_options import refuse_strange_bugs, simulation_options
+from rocketproof.commands.simulation_options import refuse_strange_options, simulation_options
 from rocketproof.failing import RunJudge
 from rocketproof.names import Named
 from rocketproof.protocols import PROTOCOLS
@@ -93,7 +93,7 @@ def command(
 
     Exit codes: 0 done, 2 an error, 3 there is nothing to shrink: the run does not fail.
     """
-    refuse_strange_bugs(protocol, options.bugs, PROTOCOLS[protocol].bugs)
+    refuse_strange_options(options, PROTOCOLS[protocol].simulation)
     run = Scheduled(protocol=protocol, seed=seed, options=options, schedule=UNRESTRICTED)
     console = Console(stderr=True)
     with console.status("the run itself") as status:

@@ -15,7 +15,7 @@ from rocketha.recording.node_log import RecordFiles
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import UNRESTRICTED
 from rocketha.sim.engine.report import SimReport
-from rocketproof.commands.simulation_options import refuse_strange_bugs, simulation_options
+from rocketproof.commands.simulation_options import refuse_strange_options, simulation_options
 from rocketproof.commands.trace_output import numbered_files, out_option
 from rocketproof.names import Named
 from rocketproof.output import print_text
@@ -187,7 +187,7 @@ def _scheduled(
     if schedule_file is None:
         if seed is None:
             raise click.UsageError("Missing option '--seed' (or '--schedule').")
-        refuse_strange_bugs(protocol, options.bugs, PROTOCOLS[protocol].bugs)
+        refuse_strange_options(options, PROTOCOLS[protocol].simulation)
         return Scheduled(protocol=protocol, seed=seed, options=options, schedule=UNRESTRICTED)
     if seed is not None or options != SimOptions():
         raise click.UsageError("--schedule says what the run is; there is no more to say")

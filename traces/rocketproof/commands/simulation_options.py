@@ -5,18 +5,24 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 from functools import wraps
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
-from rocketha.known_bugs import Bug, Bugs
+from rocketha.known_bugs import Bug
 from rocketha.sim.engine.faults import ALL_FAULTS, NO_FAULTS, Fault, Faults
-from rocketha.sim.engine.options import BROKERS_MAX, STEPS_MAX, SimOptions
+from rocketha.sim.engine.options import (
+    BROKERS_MAX,
+    CONTROLLERS_MAX,
+    STEPS_MAX,
+    SimOptions,
+)
+from rocketha.sim.engine.simulation import Simulation
 from rocketproof.names import Named, did_you_mean
 
 __all__ = [
     "CONFIGURATIONS",
-    "refuse_strange_bugs",
+    "refuse_strange_options",
     "repeat_command",
     "run_options",
     "simulation_options",
@@ -84,6 +90,13 @@ _OPTIONS: Final = (
     click.option(
         "--unclean", is_flag=True, help="replica_group: brokers that lack messages may be elected."
     ),
+    click.option(
+        "--controllers",
+        type=click.IntRange(1, CONTROLLERS_MAX),
+        default=1,
+        show_default=True,
+        help="replica_group: with more than one, the controllers are members of a DLedger group.",
+    ),
 )
 
 
@@ -100,6 +113,7 @@ def simulation_options(command: Callable[..., R]) -> Callable[..., R]:
         configuration: str,
         in_sync_replicas: int | None,
         unclean: bool,
+        controllers: int,
         **kwargs: object,
     ) -> R:
         if in_sync_replicas is not None and in_sync_replicas > brokers:
@@ -112,6 +126,7 @@ def simulation_options(command: Callable[..., R]) -> Callable[..., R]:
             rocketmq_defaults=configuration == "rocketmq",
             elect_unclean=unclean,
             in_sync_replicas=in_sync_replicas,
+            controllers=controllers,
         )
         return command(options, *args, **kwargs)
 
@@ -121,9 +136,12 @@ def simulation_options(command: Callable[..., R]) -> Callable[..., R]:
     return decorated
 
 
-def refuse_strange_bugs(protocol: str, asked: Bugs, has: Bugs) -> None:
-    """Refuse switches that an implementation does not have. Raises: UsageError"""
-    strange = sorted(asked - has)
+def refuse_strange_options(options: SimOptions, simulation: Simulation[Any, Any]) -> None:
+    """Refuse switches and controllers that a simulation does not have. Raises: UsageError"""
+    protocol, has = simulation.name, simulation.bugs
+    if options.controllers > 1 and not simulation.has_controllers:
+        raise click.UsageError(f"--controllers: {protocol} has no group of controllers")
+    strange = sorted(options.bugs - has)
     if strange:
         known = ", ".join(sorted(has))
         meant = did_you_mean(strange[0], has)
@@ -156,4 +174,6 @@ def run_options(options: SimOptions) -> list[str]:
         parts += ["--in-sync-replicas", str(options.in_sync_replicas)]
     if options.elect_unclean:
         parts.append("--unclean")
+    if options.controllers != SimOptions().controllers:
+        parts += ["--controllers", str(options.controllers)]
     return parts

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocketha.controller.entry import Change, ChannelClosed, InactiveScanned, Started
+from rocketha.controller.entry import Change, ChannelClosed, Entry, InactiveScanned, Started
 from rocketha.controller.state import ChannelId
 from rocketha.formats.controller_requests import ControllerRequest, Heartbeat, RegisterBroker
 from rocketha.obligations.controller_choices import ControllerChoices
@@ -24,17 +24,20 @@ from rocketproof.protocols.replica_group.frames import (
     said_in_notice,
 )
 
-__all__ = ["HeardByController", "LostMaster"]
+__all__ = ["HeardByController", "HeardByControllerGroup", "LostMaster"]
 
 _SOON_MS: Final = 10
 """After the loss of a master the controller scans so soon, by the true time."""
+_LATE_MS: Final = 1 << 60
+"""A controller group may be without a leader for as long as it likes."""
 
 
 class LostMaster:
     """Since when a group has lost its master, and no scan has looked for another."""
 
-    def __init__(self) -> None:
-        """Begin with nothing lost."""
+    def __init__(self, soon_ms: int = _SOON_MS) -> None:
+        """Begin with nothing lost; a scan that comes later than `soon_ms` is late."""
+        self._soon_ms = soon_ms
         self._since_ms: int | None = None
 
     def lost(self, now_ms: int) -> None:
@@ -45,7 +48,7 @@ class LostMaster:
     def is_late(self, now_ms: int) -> bool:
         """Tell whether a scan comes later than it should; it has looked then."""
         since_ms, self._since_ms = self._since_ms, None
-        return since_ms is not None and now_ms > since_ms + _SOON_MS
+        return since_ms is not None and now_ms > since_ms + self._soon_ms
 
     def stopped(self) -> None:
         """Forget it: the controller has started again."""
@@ -54,6 +57,9 @@ class LostMaster:
 
 class HeardByController:
     """Follows what reaches the controller of a group."""
+
+    owes_notices = True
+    """Whoever lives is told of an election, in the step in which it is held."""
 
     def __init__(self) -> None:
         """Begin with a group of which nothing was heard."""
@@ -81,6 +87,9 @@ class HeardByController:
         self.signs.note_time(cluster.controller_shows_ms)
         self._codes[channel, command.opaque] = command.code
         self._request = (channel, request)
+        self._note(cluster, request, channel)
+
+    def _note(self, cluster: GroupCluster, request: ControllerRequest, channel: ChannelId) -> None:
         match request:
             case Heartbeat(broker_id=broker, incarnation=incarnation):
                 group = cluster.group
@@ -96,6 +105,9 @@ class HeardByController:
     def channel_ended(self, cluster: GroupCluster, channel: ChannelId) -> None:
         """Note a channel that is gone, and with it the master perhaps."""
         self.signs.note_time(cluster.controller_shows_ms)
+        self._close(cluster, channel)
+
+    def _close(self, cluster: GroupCluster, channel: ChannelId) -> None:
         master = None if cluster.group is None else cluster.group.master
         lived = master is not None and self.choices.lives(master)
         self.signs.closed(channel)
@@ -111,9 +123,10 @@ class HeardByController:
         return None if code is None else said_in_answer(command, code)
 
     def applied(
-        self, cluster: GroupCluster, change: Change
+        self, cluster: GroupCluster, entry: Entry
     ) -> tuple[ChannelId, ControllerRequest] | None:
         """Note that an entry is applied; return the request that it is, and its channel."""
+        change: Change = entry.change
         heard, self._request = self._request, None
         if isinstance(change, ChannelClosed | InactiveScanned | Started):
             heard = None  # what was heard before asked for no entry, and was answered
@@ -122,3 +135,56 @@ class HeardByController:
             self.lost_master.stopped()
         self.signs.applied(cluster.controller_shows_ms)
         return heard
+
+
+class HeardByControllerGroup(HeardByController):
+    """Follows what a controller group has agreed on: what a member hears counts when it is applied.
+
+    What each member says, and how soon, is not asked here: one that was replaced answers late what
+    was agreed on before, and of who has led when an entry was committed brokers may hear nothing.
+    """
+
+    owes_notices = False
+
+    def __init__(self) -> None:
+        """Begin with a group of which nothing was heard."""
+        super().__init__()
+        self.lost_master = LostMaster(_LATE_MS)
+
+    def started(self, cluster: GroupCluster) -> None:
+        """Look at a group whose brokers are registered: by what was agreed on until then."""
+        assert cluster.controllers is not None
+        for entry in cluster.controllers.agreed:
+            self.applied(cluster, entry)
+        super().started(cluster)
+
+    def heard(self, cluster: GroupCluster, frame: ControllerFrame) -> None:
+        """Wait until it is agreed on."""
+
+    def channel_ended(self, cluster: GroupCluster, channel: ChannelId) -> None:
+        """Wait until it is agreed on."""
+
+    def said(self, frame: ControllerFrame) -> SaidOfGroup | None:
+        """Ask nothing of what a member says."""
+        del frame
+        return None
+
+    def applied(
+        self, cluster: GroupCluster, entry: Entry
+    ) -> tuple[ChannelId, ControllerRequest] | None:
+        """Note what an entry says; return the request that it is, and its channel."""
+        self.signs.note_time(entry.at_ms)
+        request: ControllerRequest | None = None
+        match entry.change:
+            case Started():
+                self.signs.started(entry.at_ms)
+                self.lost_master.stopped()
+            case ChannelClosed():
+                self._close(cluster, entry.channel)
+            case InactiveScanned():
+                pass
+            case asked:
+                request = asked
+                self._note(cluster, request, entry.channel)
+        self.signs.applied(entry.at_ms)
+        return None if request is None else (entry.channel, request)

@@ -73,7 +73,10 @@ from rocketha.types import BrokerId, ConnectionId, Offset
 from rocketproof.protocols.epoch_truncation.values import NONE, broker_name, index
 from rocketproof.protocols.replica_group.frames import asks_who_lives, request_of
 from rocketproof.protocols.replica_group.heard import HeardByBrokers, NoticesOwed
-from rocketproof.protocols.replica_group.heard_by_controller import HeardByController
+from rocketproof.protocols.replica_group.heard_by_controller import (
+    HeardByController,
+    HeardByControllerGroup,
+)
 from rocketproof.protocols.replica_group.losses import losses
 from rocketproof.protocols.replica_group.owed_by_group import OwedByGroup
 from rocketproof.protocols.replica_group.parts import ALIVE, GroupStateReader, Key
@@ -114,6 +117,8 @@ class GroupProjection:
         """Record the initial state: everybody is registered, nobody is elected."""
         self._cluster, self._parts = cluster, GroupStateReader(cluster)
         self._owed = OwedByGroup(cluster)
+        if cluster.controllers is not None:
+            self._controller = HeardByControllerGroup()
         self._controller.started(cluster)
         self._heard.answers_within_ms = cluster.plan.broker.request_timeout_ms
         self._record(cluster, None, "Init", ())
@@ -269,7 +274,7 @@ class GroupProjection:
     def _controller_acted(self, cluster: GroupCluster, action: ControllerActed) -> None:
         parts, before = self._parts, self._parts.group
         present = cluster.group or before
-        heard = self._controller.applied(cluster, action.entry.change)
+        heard = self._controller.applied(cluster, action.entry)
         request = None if heard is None else heard[1]
         self._notice_silence(cluster, request)
         restarted = None if heard is None else self._registered(present, *heard)
@@ -335,7 +340,7 @@ class GroupProjection:
             needed = master is None or master not in self._parts.alive
             action = "DesignateMaster" if not needed and (is_silent or is_asked) else action
         self._record(cluster, None, action, () if who is None else (broker_name(who),))
-        if action in _ELECTIONS:
+        if action in _ELECTIONS and self._controller.owes_notices:
             self._notices.owed = {b for b in self.brokers if self._controller.choices.lives(b)}
 
     def _notice_silence(self, cluster: GroupCluster, request: ControllerRequest | None) -> None:

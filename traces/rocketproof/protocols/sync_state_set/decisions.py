@@ -18,7 +18,10 @@ from rocketha.formats.controller_requests import (
 from rocketha.sim.replica_group.actions import ChannelEnded, ControllerActed, ControllerFrame
 from rocketha.sim.replica_group.cluster import GroupCluster
 from rocketproof.protocols.epoch_truncation.values import broker_name
-from rocketproof.protocols.replica_group.heard_by_controller import HeardByController
+from rocketproof.protocols.replica_group.heard_by_controller import (
+    HeardByController,
+    HeardByControllerGroup,
+)
 from rocketproof.protocols.replica_group.values import known
 from tlatrace.values import Value
 
@@ -45,6 +48,8 @@ class Decisions:
 
     def started(self, cluster: GroupCluster) -> None:
         """Look at a group whose brokers are registered."""
+        if cluster.controllers is not None:
+            self._heard = HeardByControllerGroup()
         self._heard.started(cluster)
         self._group = cluster.group
 
@@ -60,7 +65,7 @@ class Decisions:
         """Note that an entry was applied; return what must be decided in it about a proposal."""
         before, present = self._group, cluster.group
         self._group = present
-        match self._heard.applied(cluster, action.entry.change):
+        match self._heard.applied(cluster, action.entry):
             case (channel, RegisterBroker() as request):
                 self._registered(before, present, channel, request)
             case (_, AlterSyncStateSet() as request) if before is not None:
