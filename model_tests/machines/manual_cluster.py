@@ -254,9 +254,12 @@ class ManualCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAct
 
     # ---- what is around the hosts (rocketha.sim.hosts.HostedCluster) ----
 
-    def ask_controller(self, node: GroupNode, data: bytes, *, leaves: bool) -> None:
+    def ask_controller(
+        self, node: GroupNode, data: bytes, *, controller: int, leaves: bool
+    ) -> None:
         """Keep a frame; no step of these nodes is cut."""
         assert leaves
+        assert controller == 0
         self.post.ask(node.id, node.running().incarnation, data)
         channel = self.post.of(node.id)
         self._exchanged(

@@ -145,8 +145,8 @@ class ManualNode(Generic[S, E, A]):
     def transfer(self, sender: Sender) -> None:
         pass
 
-    def ask(self, data: bytes) -> None:
-        self.out.append(SendToController(data=data))
+    def ask(self, data: bytes, *, controller: int) -> None:
+        self.out.append(SendToController(data=data, controller=controller))
 
     def answer(self, answer: AnswerClient) -> None:
         self.answers.append(answer)

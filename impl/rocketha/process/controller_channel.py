@@ -56,8 +56,9 @@ class ControllerChannel:
         """Look for the leader, now and from time to time."""
         self._look()
 
-    def ask(self, data: bytes) -> None:
-        """Send a frame, if there is a connection."""
+    def ask(self, data: bytes, *, controller: int = 0) -> None:
+        """Send a frame, if there is a connection; it finds itself whom to send it to."""
+        del controller
         if self._link is not None:
             self._link.send(data)
 

@@ -133,9 +133,11 @@ class StoreRegistration(Effect):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendToController(Effect):
-    """Send one frame to the controller, on the broker's channel."""
+    """Send one frame to a controller, on the broker's channel with it."""
 
     data: bytes
+    controller: int = 0
+    """Which one, by its place in the broker's list."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -264,7 +264,7 @@ class RequestPerformer(Performer[Never, object]):
 
 
 class ControllerPerformer(Performer[Never, object]):
-    """Asks the controller."""
+    """Asks controllers."""
 
     effects = (SendToController,)
 
@@ -276,8 +276,8 @@ class ControllerPerformer(Performer[Never, object]):
         """Send a frame."""
         del action
         match effect:
-            case SendToController(data=data):
-                self._controller.ask(data)
+            case SendToController(data=data, controller=controller):
+                self._controller.ask(data, controller=controller)
             case _ as unreachable:
                 assert_never(unreachable)
 

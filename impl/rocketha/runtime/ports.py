@@ -173,10 +173,10 @@ class Alarms(Protocol[E_contra]):
 
 
 class Controller(Protocol):
-    """The way to the controller."""
+    """The way to the controllers."""
 
-    def ask(self, data: bytes) -> None:
-        """Send one frame; answers come as events."""
+    def ask(self, data: bytes, *, controller: int) -> None:
+        """Send one frame to one of them, by its place in the list; answers come as events."""
         ...
 
 

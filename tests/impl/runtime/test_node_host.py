@@ -174,8 +174,8 @@ class World:
     def transfer(self, sender: Sender) -> None:
         self.calls.append(("transfer", sender.conn, sender.behind))
 
-    def ask(self, data: bytes) -> None:
-        self.calls.append(("ask", data))
+    def ask(self, data: bytes, *, controller: int) -> None:
+        self.calls.append(("ask", data, controller))
 
     def answer(self, answer: AnswerClient) -> None:
         self.calls.append(("answer", answer))
@@ -262,7 +262,7 @@ def test_effects_are_performed_in_their_order_and_before_the_step_is_recorded() 
         Do(
             (
                 SendPacket(conn=conn, data=b"a"),
-                SendToController(data=b"b"),
+                SendToController(data=b"b", controller=2),
                 answer,
                 CloseConnection(conn=conn, reason="enough"),
             ),
@@ -273,7 +273,7 @@ def test_effects_are_performed_in_their_order_and_before_the_step_is_recorded() 
     assert world.calls == [
         ("sent", 8, b"a"),
         ("send", 8, b"a"),
-        ("ask", b"b"),
+        ("ask", b"b", 2),
         ("answer", answer),
         ("close", 8, "enough", "Act"),
         ("stepped", "Act"),
@@ -405,8 +405,8 @@ def test_no_event_comes_in_the_middle_of_another() -> None:
     host, world = node()
 
     class Impatient(World):
-        def ask(self, data: bytes) -> None:
-            host.take(Do(action=data.decode()))
+        def ask(self, data: bytes, *, controller: int) -> None:
+            host.take(Do(action=f"{data!r} {controller}"))
 
     world.__class__ = Impatient
     with pytest.raises(AssertionError, match="done with"):
@@ -418,8 +418,8 @@ def test_what_follows_from_a_step_that_failed_does_not_come_with_the_next_event(
     fails, late = SendToController(data=b"x"), Do(action="late")
 
     class Broken(World):
-        def ask(self, data: bytes) -> None:
-            raise DiskError("disk", reason=f"is full: {data!r}")
+        def ask(self, data: bytes, *, controller: int) -> None:
+            raise DiskError("disk", reason=f"is full: {data!r} {controller}")
 
     world.__class__ = Broken
     with pytest.raises(DiskError):

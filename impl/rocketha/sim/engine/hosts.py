@@ -120,9 +120,9 @@ class HostedCluster(ABC, Generic[S, E, A]):
     def stepped(self, node: Node[S], event: E | HostEvent) -> None:
         """Hear that an event was taken, and its effects performed."""
 
-    def ask_controller(self, node: Node[S], data: bytes, *, leaves: bool) -> None:
-        """Carry a frame to the controller, or note what does not leave a node that ends."""
-        del leaves
+    def ask_controller(self, node: Node[S], data: bytes, *, controller: int, leaves: bool) -> None:
+        """Carry a frame to a controller, or note what does not leave a node that ends."""
+        del controller, leaves
         raise AssertionError(f"{node.id} asks no controller in this protocol: {data!r}")
 
     def client_answered(self, node: Node[S], answer: AnswerClient) -> None:
@@ -314,8 +314,10 @@ class _NodePorts(Generic[S, E, A]):
     def now_ms(self) -> TimestampMs:
         return self._node.clock.shows(self._scheduler.now_ms)
 
-    def ask(self, data: bytes) -> None:
-        self._cluster.ask_controller(self._node, data, leaves=not self.is_muted)
+    def ask(self, data: bytes, *, controller: int) -> None:
+        self._cluster.ask_controller(
+            self._node, data, controller=controller, leaves=not self.is_muted
+        )
 
     def answer(self, answer: AnswerClient) -> None:
         self._recorder.answered(answer)

@@ -368,8 +368,11 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
 
         self.scheduler.after(1 + wait_ms, flush)
 
-    def ask_controller(self, node: Node[GroupBroker], data: bytes, *, leaves: bool) -> None:
+    def ask_controller(
+        self, node: Node[GroupBroker], data: bytes, *, controller: int, leaves: bool
+    ) -> None:
         """Send a frame to the controller; there are no elections before the group is observed."""
+        del controller  # there is one
         if self._observed or not _wants_election(data):
             controller = 0 if self.controllers is None else self.controllers.leader_place or 0
             channel = self.channels.ask(node.id, data, leaves=leaves, controller=controller)
