@@ -1,4 +1,4 @@
-"""Requests to the controller: each has a number, and is forgotten when nobody answers in time.
+"""Requests to controllers: each has a number, and is forgotten when nobody answers in time.
 
 An answer counts once, and only for a request of this start of the broker: the numbers of different
 starts differ. What an answer says may still be old; whoever takes it looks at its epochs.
@@ -32,10 +32,12 @@ _STARTS_MAX: Final = 1 << 15
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What the controller says to a request that was waiting for it."""
+    """What a controller says to a request that was waiting for it."""
 
     request: ControllerRequest
     reply: Reply
+    controller: int = 0
+    """Who was asked, by its place in `GroupOptions.controllers`."""
 
 
 def first_opaque(incarnation: Incarnation) -> int:
@@ -44,24 +46,28 @@ def first_opaque(incarnation: Incarnation) -> int:
 
 
 def ask(
-    state: GroupBroker, request: ControllerRequest, *, now_ms: TimestampMs
+    state: GroupBroker,
+    request: ControllerRequest,
+    *,
+    now_ms: TimestampMs,
+    controller: int | None = None,
 ) -> tuple[GroupBroker, SendToController]:
-    """Send a request and wait for its answer."""
-    opaque = state.next_opaque
-    asked = {**state.asked, opaque: Asked(request=request, at_ms=now_ms)}
+    """Send a request, and wait for its answer; None: to the controller that is followed."""
+    opaque, to = state.next_opaque, state.controller if controller is None else controller
+    asked = {**state.asked, opaque: Asked(request=request, at_ms=now_ms, controller=to)}
     following = opaque + 1 if (opaque + 1) % _CALLS_MAX else opaque + 2 - _CALLS_MAX
     waits = replace(state, asked=MappingProxyType(asked), next_opaque=following)
-    return waits, SendToController(data=push_command(push_request(request, opaque=opaque)))
+    data = push_command(push_request(request, opaque=opaque))
+    return waits, SendToController(data=data, controller=to)
 
 
-def beat(heartbeat: Heartbeat) -> SendToController:
-    """Send a heartbeat, to which nobody waits for an answer.
+def beat(state: GroupBroker, heartbeat: Heartbeat) -> SendToController:
+    """Send a heartbeat to the controller that is followed; nobody waits for an answer.
 
     Source: BrokerOuterAPI.sendHeartbeatToController
     """
-    return SendToController(
-        data=push_command(replace(push_request(heartbeat, opaque=0), flag=FLAG_ONEWAY))
-    )
+    command = replace(push_request(heartbeat, opaque=0), flag=FLAG_ONEWAY)
+    return SendToController(data=push_command(command), controller=state.controller)
 
 
 def take_answer(state: GroupBroker, command: RemotingCommand) -> tuple[GroupBroker, Answer] | None:
@@ -74,16 +80,14 @@ def take_answer(state: GroupBroker, command: RemotingCommand) -> tuple[GroupBrok
         reply = pull_reply(command, code)
     except (PacketError, RequestError):
         return None
-    answer = Answer(request=asked.request, reply=reply)
+    answer = Answer(request=asked.request, reply=reply, controller=asked.controller)
     return _forget(state, command.opaque), answer
 
 
-def expire(
-    state: GroupBroker, *, now_ms: TimestampMs
-) -> tuple[GroupBroker, tuple[ControllerRequest, ...]]:
+def expire(state: GroupBroker, *, now_ms: TimestampMs) -> tuple[GroupBroker, tuple[Asked, ...]]:
     """Forget the requests that were not answered in time; return them."""
     timeout_ms = state.options.request_timeout_ms
-    late = {o: a.request for o, a in state.asked.items() if now_ms - a.at_ms >= timeout_ms}
+    late = {o: a for o, a in state.asked.items() if now_ms - a.at_ms >= timeout_ms}
     if not late:
         return state, ()
     return _forget(state, *late), tuple(late.values())

@@ -17,7 +17,8 @@ from __future__ import annotations
 from typing import assert_never
 
 from rocketha.broker.confirm import confirm
-from rocketha.broker.controller_calls import take_answer
+from rocketha.broker.controller_calls import Answer, take_answer
+from rocketha.broker.controller_leader import doubt_leader, leader_answered, look_for_leader
 from rocketha.broker.effects import GroupStepped
 from rocketha.broker.events import (
     CommandReceived,
@@ -39,13 +40,14 @@ from rocketha.broker.state import NOBODY, FlushedLogView, GroupBroker, Registrat
 from rocketha.broker.sync_state_set import expand, set_answered
 from rocketha.broker.timers import fire, next_timer_ms
 from rocketha.errors import PacketError, RequestError
-from rocketha.formats.controller_codes import RequestCode
+from rocketha.formats.controller_codes import RequestCode, ResponseCode
 from rocketha.formats.controller_request_codec import pull_role_changed
 from rocketha.formats.controller_requests import (
     FIRST_INCARNATION,
     AlterSyncStateSet,
     ApplyBrokerId,
     ElectMaster,
+    GetMetadataInfo,
     GetNextBrokerId,
     GetReplicaInfo,
     RegisterBroker,
@@ -95,7 +97,8 @@ def step(
     """
     match event:
         case Started():
-            return start(state, event, now_ms=now_ms, log=log)
+            stepped = start(state, event, now_ms=now_ms, log=log)
+            return stepped.then(look_for_leader(stepped.state, now_ms=now_ms))
         case CommandReceived(command=command):
             return _command_received(state, command, now_ms=now_ms, log=log)
         case PutRequested():
@@ -132,7 +135,7 @@ def step(
 def _command_received(
     state: GroupBroker, command: RemotingCommand, *, now_ms: TimestampMs, log: FlushedLogView
 ) -> GroupStepped:
-    """Take an answer of the controller, or its notice of an election; drop what is neither."""
+    """Take an answer of a controller, or its notice of an election; drop what is neither."""
     if command.flag & FLAG_RESPONSE:
         return _answer_received(state, command, now_ms=now_ms, log=log)
     if command.code != RequestCode.NOTIFY_BROKER_ROLE_CHANGED:
@@ -153,8 +156,19 @@ def _answer_received(
     if taken is None:
         return GroupStepped(state)
     state, answer = taken
+    if answer.reply.code is ResponseCode.NOT_LEADER:
+        state = doubt_leader(state, answer.controller, now_ms=now_ms)
+    stepped = _answered(state, answer, now_ms=now_ms, log=log)
+    return stepped.then(look_for_leader(stepped.state, now_ms=now_ms))
+
+
+def _answered(
+    state: GroupBroker, answer: Answer, *, now_ms: TimestampMs, log: FlushedLogView
+) -> GroupStepped:
     content = answer.reply.content
     match answer.request:
+        case GetMetadataInfo():
+            return GroupStepped(leader_answered(state, answer, now_ms=now_ms))
         case GetNextBrokerId() | ApplyBrokerId():
             return identity_answered(state, answer, now_ms=now_ms)
         case RegisterBroker():

@@ -36,6 +36,10 @@ class GroupOptions:
     """A member that was not caught up for longer is removed (`haMaxTimeSlaveNotCatchup`)."""
     check_sync_state_set_ms: int = 5_000
     """How often a master looks for such members, and sends again what is not decided."""
+    controllers: tuple[str, ...] = ()
+    """Where all controllers are, as they name each other; needed if there are several."""
+    sync_controller_metadata_ms: int = 10_000
+    """How often it asks them who leads (`syncControllerMetadataPeriod`), if there are several."""
     sync_metadata_ms: int = 5_000
     """How often a broker asks the controller who is master (`syncBrokerMetadataPeriod`)."""
     heartbeat_interval_ms: int = 1_000

@@ -29,6 +29,7 @@ __all__ = [
     "Asked",
     "FlushedLogView",
     "GroupBroker",
+    "LeaderSearch",
     "Proposal",
     "PullId",
     "Registration",
@@ -89,10 +90,29 @@ class WaitingPut:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asked:
-    """A request to the controller that is not answered."""
+    """A request to a controller that is not answered."""
 
     request: ControllerRequest
     at_ms: TimestampMs
+    controller: int = 0
+    """Whom it was sent to, by its place in `GroupOptions.controllers`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LeaderSearch:
+    """What a broker with several controllers knows of who leads them."""
+
+    is_known: bool = False
+    """The followed one was named, and since then neither refused a request nor was silent."""
+    doubted: int | None = None
+    """The one that refused or was silent the last time."""
+    asked_at_ms: TimestampMs = BEGINNING
+    ask_at_ms: TimestampMs = BEGINNING
+    """When all were asked who leads, and when to ask again."""
+    own_word: bool = False
+    """Since then one has said that it leads itself, and was not the doubted one."""
+    rounds: int = 0
+    """How often they were asked since somebody was named."""
 
 
 _BEGINNING: Final = Offset(0)
@@ -133,6 +153,9 @@ class GroupBroker:
     asked: Mapping[int, Asked] = field(default_factory=lambda: MappingProxyType({}))
     """By the opaque of the request."""
     next_opaque: int = 1
+    controller: int = 0
+    """Whom it takes for the controller that leads, by its place in `GroupOptions.controllers`."""
+    search: LeaderSearch = LeaderSearch()
     register_at_ms: TimestampMs = BEGINNING
     """When to ask again for what the registration needs."""
     heartbeat_at_ms: TimestampMs = BEGINNING

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rocketha.broker.controller_calls import ask, beat, expire
+from rocketha.broker.controller_leader import doubt_leader, look_for_leader, next_look_ms
 from rocketha.broker.effects import GroupStepped
 from rocketha.broker.puts import answer_late, next_deadline_ms
 from rocketha.broker.registration import continue_registration
@@ -32,6 +33,7 @@ def fire(state: GroupBroker, *, now_ms: TimestampMs, log: FlushedLogView) -> Gro
     """
     stepped = replicate(state, TimerFired(), now_ms=now_ms, log=log)
     stepped = stepped.then(_expire(stepped.state, now_ms=now_ms))
+    stepped = stepped.then(look_for_leader(stepped.state, now_ms=now_ms))
     stepped = stepped.then(continue_registration(stepped.state, now_ms=now_ms))
     stepped = stepped.then(answer_late(stepped.state, now_ms=now_ms))
     stepped = stepped.then(_beat(stepped.state, now_ms=now_ms, log=log))
@@ -43,7 +45,7 @@ def fire(state: GroupBroker, *, now_ms: TimestampMs, log: FlushedLogView) -> Gro
 
 def next_timer_ms(state: GroupBroker) -> TimestampMs | None:
     """Return when `TimerFired` will have something to do, `None` if only an event can tell."""
-    times = [ha.next_timer_ms(state.ha), next_deadline_ms(state)]
+    times = [ha.next_timer_ms(state.ha), next_deadline_ms(state), next_look_ms(state)]
     times += [
         TimestampMs(asked.at_ms + state.options.request_timeout_ms)
         for asked in state.asked.values()
@@ -60,9 +62,11 @@ def next_timer_ms(state: GroupBroker) -> TimestampMs | None:
 def _expire(state: GroupBroker, *, now_ms: TimestampMs) -> GroupStepped:
     """Give up requests that were not answered; a proposal is sent again."""
     left, expired = expire(state, now_ms=now_ms)
+    for asked in expired:
+        left = doubt_leader(left, asked.controller, now_ms=now_ms)
     stepped = GroupStepped(left)
-    for request in expired:
-        if isinstance(request, AlterSyncStateSet):
+    for asked in expired:
+        if isinstance(request := asked.request, AlterSyncStateSet):
             stepped = stepped.then(proposal_expired(stepped.state, request, now_ms=now_ms))
     return stepped
 
@@ -88,7 +92,7 @@ def _beat(state: GroupBroker, *, now_ms: TimestampMs, log: FlushedLogView) -> Gr
         incarnation=state.incarnation,
     )
     next_ms = TimestampMs(now_ms + options.heartbeat_interval_ms)
-    return GroupStepped(replace(state, heartbeat_at_ms=next_ms), (beat(heartbeat),))
+    return GroupStepped(replace(state, heartbeat_at_ms=next_ms), (beat(state, heartbeat),))
 
 
 def _poll(state: GroupBroker, *, now_ms: TimestampMs) -> GroupStepped:

@@ -71,6 +71,8 @@ class Lone:
             self.replica.identity = identity
         self.now_ms = 10_000
         self.frames: list[RemotingCommand] = []
+        self.to: dict[int, int] = {}
+        """By opaque: which controller a frame went to."""
         self._puts = 0
         self._conns = 0
         self.replica.start(self.now_ms, torn=torn)
@@ -108,6 +110,7 @@ class Lone:
                 pulled = pull_command(effect.data)
                 assert pulled is not None
                 self.frames.append(pulled[0])
+                self.to[pulled[0].opaque] = effect.controller
 
     def pass_time(self, ms: int) -> GroupStepped:
         """Move the clock and fire the timer."""
