@@ -120,6 +120,8 @@ class _Broker:
         """Puts after which the disk has not flushed the log."""
         self._beat_ms: TimestampMs | None = None
         """When its last heartbeat was since it is registered."""
+        self._was_told_who_leads = False
+        """A controller has said since who leads: the next heartbeat need not wait."""
         self._elections: list[TimestampMs] = []
         """When it asked for one."""
         self._repeated = {
@@ -267,11 +269,12 @@ class _Broker:
             if message.code != RequestCode.BROKER_HEARTBEAT:
                 continue
             before_ms, self._beat_ms = self._beat_ms, at_ms
+            is_told, self._was_told_who_leads = self._was_told_who_leads, False
             interval = "heartbeat_interval_ms"
             is_right = self._have.registration == _REGISTERED and (
-                before_ms is None or self._is_late(before_ms, at_ms, interval)
+                before_ms is None or self._is_late(before_ms, at_ms, interval) or is_told
             )
-            what = "send heartbeats once in an interval, when it is registered"
+            what = "send a controller heartbeats once in an interval, when it is registered"
             yield self._due(at_ms, at_ms, what, at_ms if is_right else None)
 
     def _hears(
@@ -288,6 +291,8 @@ class _Broker:
             asked = self._asked.pop(name, None)
             if asked is not None:
                 self._answered = {name: asked[0]}
+                if asked[0] == RequestCode.GET_METADATA_INFO:
+                    self._was_told_who_leads = True
             if asked is None or self._is_late(asked[1], at_ms, _WAITS):
                 continue  # it may wait for that no more
             infos = self._infos(name, asked[0])

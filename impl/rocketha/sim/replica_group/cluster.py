@@ -371,10 +371,8 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
     def ask_controller(
         self, node: Node[GroupBroker], data: bytes, *, controller: int, leaves: bool
     ) -> None:
-        """Send a frame to the controller; there are no elections before the group is observed."""
-        del controller  # there is one
+        """Send a frame to a controller; there are no elections before the group is observed."""
         if self._observed or not _wants_election(data):
-            controller = 0 if self.controllers is None else self.controllers.leader_place or 0
             channel = self.channels.ask(node.id, data, leaves=leaves, controller=controller)
             self._exchanged(
                 ControllerFrame(channel=channel, broker=node.id, by_controller=False, data=data)
@@ -382,7 +380,9 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
             if self._is_recorded:
                 self._frames += 1
                 recorder = self._recorders.of(node.id)
-                note_frame_sent(recorder, channel, data, to=CONTROLLER, number=self._frames)
+                peers = self.plan.broker.controllers
+                to = peers[controller] if peers else CONTROLLER
+                note_frame_sent(recorder, channel, data, to=to, number=self._frames)
 
     def answer_client(self, node: Node[GroupBroker], answer: AnswerClient) -> None:
         """Answer a producer or a consumer."""

@@ -127,7 +127,11 @@ def draw_group_run(streams: PerPurposeStreams, options: SimOptions) -> GroupPlan
         bugs=options.bugs,
         channels=_draw_channels(rng, faults),
         mean_gap_ms=tuple((fault, gap) for fault, gap in gaps if fault in faults),
-        broker=_draw_broker(rng, options),
+        broker=replace(
+            _draw_broker(rng, options),
+            controllers=tuple([config.self_id for config in members]),
+            sync_controller_metadata_ms=streams.of("plan", "metadata").choice((200, 1_000)),
+        ),
         controller=ControllerOptions(
             metadata=_METADATA,
             elect_unclean=options.elect_unclean,
