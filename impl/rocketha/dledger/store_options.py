@@ -19,7 +19,7 @@ from rocketha.formats.dledger_term_file import TERM_FILE, TermAndVote, decode_te
 from rocketha.storage.disk import Disk, parent
 from rocketha.types import SizeBytes
 
-__all__ = ["StoreOptions", "read_checkpoint", "read_term"]
+__all__ = ["StoreOptions", "look_at_term", "read_checkpoint", "read_term"]
 
 _BACKUP: Final = ".bak"
 _DATA_FILE_SIZE: Final = SizeBytes(64 * 1024 * 1024)
@@ -55,6 +55,17 @@ class StoreOptions:
 
 def read_term(disk: Disk, options: StoreOptions) -> TermAndVote | None:
     """Read term and vote; what was read is durable. Raises: TermFileError, DiskError"""
+    kept = look_at_term(disk, options)
+    if kept is not None:
+        # A program that ended before it had done so may have left it.
+        path = options.path(TERM_FILE)
+        disk.fsync(path)
+        disk.fsync_dir(parent(path))
+    return kept
+
+
+def look_at_term(disk: Disk, options: StoreOptions) -> TermAndVote | None:
+    """Read term and vote, and change nothing. Raises: TermFileError, DiskError"""
     path = options.path(TERM_FILE)
     if not disk.exists(path):
         # DLedger removes the file before it renames the new one.
@@ -63,11 +74,7 @@ def read_term(disk: Disk, options: StoreOptions) -> TermAndVote | None:
             raise TermFileError(TERM_FILE, offset=0, reason=reason)
         return None
     data = disk.read(path, 0, LINES_MAX + 1)
-    kept = decode_term_file(data, accept_unchecked=options.check is EntryCheck.ORIGINAL)
-    # A program that ended before it had done so may have left it.
-    disk.fsync(path)
-    disk.fsync_dir(parent(path))
-    return kept
+    return decode_term_file(data, accept_unchecked=options.check is EntryCheck.ORIGINAL)
 
 
 def read_checkpoint(disk: Disk, options: StoreOptions) -> Checkpoint | None:

@@ -35,7 +35,7 @@ class GroupParts:
     agreed: tuple[Entry, ...]
 
 
-_OF_MEMBER: Final[dict[str, Callable[[Seen], Value]]] = {
+OF_MEMBER: Final[dict[str, Callable[[Seen], Value]]] = {
     "term": lambda one: one.term,
     "vote": lambda one: one.vote,
     "synced": lambda one: one.synced,
@@ -68,7 +68,7 @@ class GroupValues:
         """Return the whole state."""
         names, of = tuple(parts.seen), self._known.of
         found: dict[str, Value] = {}
-        for variable, take in _OF_MEMBER.items():
+        for variable, take in OF_MEMBER.items():
             raws = [take(one) for one in parts.seen.values()]
             found[variable] = self._known.of_each(variable, names, raws, itself)
         logs = [one.log for one in parts.seen.values()]
