@@ -53,6 +53,12 @@ _SAID_OF_BROKERS: Final = frozenset(
 """What clients hear of brokers of a group, and what is missed of them."""
 
 SUBJECTS: Final[dict[str, Subject]] = {
+    "dledger": Subject(
+        clean=(1, 3),
+        seed_of_bug={Bug.B70: 1},
+        passed_by=frozenset(),
+        unseen={},
+    ),
     "epoch_truncation": Subject(
         clean=range(6),
         seed_of_bug={

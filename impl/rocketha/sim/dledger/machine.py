@@ -28,7 +28,13 @@ from rocketha.formats.dledger_requests import DLedgerRequest
 from rocketha.recording.recorder import Parts
 from rocketha.runtime.effects import AnswerClient
 from rocketha.runtime.events import RequestEvent
-from rocketha.sim.dledger.member import LedgerMachine, LedgerMember, LedgerSurroundings
+from rocketha.sim.dledger.member import (
+    STORE,
+    LedgerMachine,
+    LedgerMember,
+    LedgerSurroundings,
+)
+from rocketha.sim.dledger.recorded_parts import MemberParts, settings_of
 from rocketha.sim.engine.frames import Frame
 from rocketha.sim.engine.node import broker_address
 from rocketha.sim.engine.remoting_calls import Arrived
@@ -103,7 +109,8 @@ class Member(LedgerMember[NodeState, NodeHears, NodeAction]):
         self._applying = MachinePerformer(self.files, lambda: self.registers, config, self.request)
         performers = (self._applying, RolePerformer(self._role_changed))
         super().__init__(machine, DLedgerCore(), config, cluster, performers)
-        self.record({"kind": "dledger", "peers": config.peers}, self._parts)
+        self._recorded = MemberParts(machine.disk, STORE, self.files)
+        self.record(settings_of(config), self._parts)
 
     @property
     def state(self) -> NodeState:
@@ -114,6 +121,7 @@ class Member(LedgerMember[NodeState, NodeHears, NodeAction]):
         """Come up with what the disk has."""
         self.registers = RegisterService()
         self.machine.state = self.open(self.registers)
+        self._recorded.starts()
         self.recorder.started()
 
     def begin(self) -> None:
@@ -121,19 +129,7 @@ class Member(LedgerMember[NodeState, NodeHears, NodeAction]):
         self.host.take(Started())
 
     def _parts(self) -> Parts:
-        state, store = self.machine.running(), self.files().store
-        member, pusher = state.elector.member, state.pusher
-        return {
-            "term": member.curr_term,
-            "vote": member.curr_vote_for,
-            "role": member.role.value,
-            "leader": member.leader_id,
-            "end": store.end_index,
-            "synced": store.synced_index,
-            "begin": store.before_begin_index,
-            "committed": pusher.committed_index,
-            "applied": pusher.applied_index,
-        }
+        return self._recorded.of(self.machine.running())
 
     # ---- what the engine asks ----
 

@@ -10,6 +10,7 @@ from rocketha.sim.engine.simulation import SimulatedRun
 from rocketproof.plug import ProtocolPlug
 from rocketproof.projected_trace import ProjectedTrace
 from rocketproof.protocols.dledger.projection import DLEDGER_SPEC, DLedgerProjection
+from rocketproof.protocols.dledger.records import DLedgerRecords
 from rocketproof.protocols.dledger.timeline import dledger_changes
 
 __all__ = ["PLUG"]
@@ -28,5 +29,6 @@ PLUG: Final = ProtocolPlug(
     projection=DLedgerProjection,
     traces=_traces,
     changes=dledger_changes,
+    records=DLedgerRecords,
     cores=("dledger",),
 )

@@ -1,0 +1,142 @@
+"""What a member of a DLedger group writes of itself: how it is set up, its disk, its memory.
+
+| part                           | what                                                         |
+|--------------------------------|--------------------------------------------------------------|
+| `kept`                         | term and vote, as `currterm` on the disk has them            |
+| `log`                          | each entry behind `begin`: its term, CRC-32 of its body      |
+| `begin`, `begin_term`          | the last entry that is cut, and its term                     |
+| `synced`, `snapshot`           | the last entry that no power cut takes; the newest snapshot  |
+| `curr_term`, `vote`            | term and vote in memory                                      |
+| `role`, `leader`               | what it is, whom it follows                                  |
+| `known`                        | the largest term above its own that it has heard of, or -1   |
+| `raises`, `to_next`            | it has to go to a larger term; its last round says so        |
+| `taking`, `transferee`         | in which term it shall lead; whom it hands over to           |
+| `own_answer`                   | what it has answered itself in its round, if there is one    |
+| `same`, `committed`, `applied` | of its log: the leader's, committed, applied                 |
+
+Indexes and terms are DLedger's, from 0 on; -1 is none.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from typing import Final
+
+from rocketha.dledger.config import DLedgerConfig
+from rocketha.dledger.ledger import LedgerView
+from rocketha.dledger.node_state import NodeState
+from rocketha.dledger.performers import DLedgerFiles
+from rocketha.dledger.state import ParseResult, VoteRound
+from rocketha.dledger.store_options import StoreOptions, look_at_term
+from rocketha.recording.recorder import LongSequence, Parts
+from rocketha.storage.disk import Disk
+from rocketha.types import LogIndex
+
+__all__ = ["MemberParts", "settings_of"]
+
+_NOTHING: Final = LongSequence(())
+
+
+def settings_of(config: DLedgerConfig) -> Parts:
+    """Return how a member is set up."""
+    return {
+        "kind": "dledger",
+        "group": config.group,
+        "peers": config.peers,
+        "preferred_leader_ids": config.preferred_leader_ids,
+        "heart_beat_time_interval_ms": config.heart_beat_time_interval_ms,
+        "max_heart_beat_leak": config.max_heart_beat_leak,
+        "max_vote_interval_ms": config.max_vote_interval_ms,
+        "max_wait_ack_time_ms": config.max_wait_ack_time_ms,
+        "max_push_time_out_ms": config.max_push_time_out_ms,
+        "push_commit_interval_ms": config.push_commit_interval_ms,
+        "push_retry_ms": config.push_retry_ms,
+        "rpc_timeout_ms": config.rpc_timeout_ms,
+        "flush_file_interval_ms": config.flush_file_interval_ms,
+        "leadership_transfer_wait_timeout_ms": config.leadership_transfer_wait_timeout_ms,
+        "enable_snapshot": config.enable_snapshot,
+        "snapshot_threshold": config.snapshot_threshold,
+        "max_snapshot_reserved_num": config.max_snapshot_reserved_num,
+    }
+
+
+class MemberParts:
+    """Looks at a member that runs, and changes nothing."""
+
+    def __init__(
+        self, disk: Disk, options: StoreOptions, files: Callable[[], DLedgerFiles]
+    ) -> None:
+        """Take its disk, and what says which files are open."""
+        self._disk = disk
+        self._options = options
+        self._files = files
+        self._log, self._begin = _NOTHING, LogIndex(-1)
+        """What was seen last, and behind which entry."""
+
+    def starts(self) -> None:
+        """Forget what was seen: the disk is what is left of it."""
+        self._log, self._begin = _NOTHING, LogIndex(-1)
+
+    def of(self, state: NodeState) -> Parts:
+        """Return all parts. Raises: DLedgerFileError, TermFileError, DiskError"""
+        files = self._files()
+        store, snapshots = files.store, files.snapshots.indexes
+        elector, pusher = state.elector, state.pusher
+        member = elector.member
+        known = member.known_max_term_in_group
+        return {
+            "kept": look_at_term(self._disk, self._options),
+            "log": self._log_of(store),
+            "begin": store.before_begin_index,
+            "begin_term": store.before_begin_term,
+            "synced": store.synced_index,
+            "snapshot": snapshots[-1] if snapshots else -1,
+            "curr_term": member.curr_term,
+            "vote": member.curr_vote_for,
+            "role": member.role.value,
+            "leader": member.leader_id,
+            "known": known if known > member.curr_term else -1,
+            "raises": elector.need_increase_term_immediately,
+            "to_next": elector.last_parse_result is ParseResult.WAIT_TO_VOTE_NEXT,
+            "taking": member.term_to_take_leadership,
+            "transferee": member.transferee,
+            "own_answer": _own_answer(elector.round, member.self_id),
+            "same": pusher.same_index,
+            "committed": pusher.committed_index,
+            "applied": pusher.applied_index,
+        }
+
+    def _log_of(self, store: LedgerView) -> LongSequence:
+        """Look at the entries that are new; an entry that others follow stays what it was."""
+        begin, end = store.before_begin_index, store.end_index
+        items = self._log.items
+        if begin != self._begin:
+            cut = begin - self._begin
+            items = items[cut:] if 0 < cut <= len(items) else ()
+        kept = min(len(items), end - begin)
+        while kept and _term(items[kept - 1]) != store.term_at(LogIndex(begin + kept)):
+            kept -= 1
+        if begin == self._begin and kept == len(self._log.items) == end - begin:
+            return self._log
+        new = [_item(store, LogIndex(at)) for at in range(begin + 1 + kept, end + 1)]
+        self._log, self._begin = LongSequence((*items[:kept], *new)), begin
+        return self._log
+
+
+def _item(store: LedgerView, index: LogIndex) -> tuple[int, int]:
+    entry = store.entry(index)
+    return entry.term, zlib.crc32(entry.body)
+
+
+def _term(item: object) -> int:
+    assert isinstance(item, tuple)
+    term: int = item[0]
+    return term
+
+
+def _own_answer(voting: VoteRound | None, name: str) -> tuple[str, int] | None:
+    if voting is None:
+        return None
+    answer = voting.answers[name]
+    return answer.vote_result.value, answer.term
