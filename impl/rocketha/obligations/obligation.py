@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from rocketha.histories.verdicts import Broken
 from rocketha.recording.record import STARTED, STOPPED, NodeHeader, NodeRecord
@@ -26,6 +26,8 @@ __all__ = [
     "check_obligations",
     "time_ms",
 ]
+
+T = TypeVar("T")
 
 _NS_PER_MS: Final = 1_000_000
 
@@ -55,6 +57,17 @@ class RecordedRun:
         for record in self.records:
             found.setdefault(record.node, []).append(record)
         return found
+
+    def once(self, make: Callable[[RecordedRun], T]) -> T:
+        """Return what is made of this run; it is made once, for all who ask."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        made: T = self._made[make]
+        return made
+
+    @cached_property
+    def _made(self) -> dict[object, Any]:
+        return {}
 
     def runs_until_ms(self, node: str, at_ms: TimestampMs) -> TimestampMs:
         """Return when a node stops first, or starts anew, behind a time; the run's end if never."""

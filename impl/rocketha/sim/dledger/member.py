@@ -7,6 +7,7 @@ end between two effects of a step.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, Final, Generic, Protocol, TypeVar, cast
 
 from rocketha.dledger.config import DLedgerConfig
@@ -43,6 +44,13 @@ STORE: Final = StoreOptions(
     mapped_file_size_for_entry_index=SizeBytes(64 * INDEX_UNIT_SIZE),
 )
 """Small files, so that runs have several."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoodStill:
+    """The process stood still for so long, by true time, before it took the step."""
+
+    wait_ms: int
 
 
 class LedgerMachine(Node[S]):
@@ -165,6 +173,7 @@ class LedgerMember(CallingNode[S, H, A], Generic[S, H, A]):
 
     def stand_still(self, wait_ms: int) -> None:
         """Take no event for so long; what comes meanwhile comes then."""
+        self.recorder.heard(StoodStill(wait_ms))
         self._still_until_ms = max(self._still_until_ms, self._cluster.scheduler.now_ms + wait_ms)
 
     def go_on(self) -> None:

@@ -47,6 +47,8 @@ def settings_of(config: DLedgerConfig) -> Parts:
         "preferred_leader_ids": config.preferred_leader_ids,
         "heart_beat_time_interval_ms": config.heart_beat_time_interval_ms,
         "max_heart_beat_leak": config.max_heart_beat_leak,
+        "min_vote_interval_ms": config.min_vote_interval_ms,
+        "min_take_leadership_vote_interval_ms": config.min_take_leadership_vote_interval_ms,
         "max_vote_interval_ms": config.max_vote_interval_ms,
         "max_wait_ack_time_ms": config.max_wait_ack_time_ms,
         "max_push_time_out_ms": config.max_push_time_out_ms,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rocketha.known_bugs import DLEDGER_BUGS
+from rocketha.obligations.dledger import DLEDGER
 from rocketha.sim.dledger.cluster import DLedgerCluster, DLedgerObserver, NullDLedgerObserver
 from rocketha.sim.dledger.plan import NEMESES, DLedgerPlan, draw_dledger_run
 from rocketha.sim.dledger.workload import DLedgerWorkload
@@ -39,6 +40,7 @@ SIMULATION: Final[Simulation[DLedgerPlan, DLedgerObserver]] = Simulation(
     workload=_workload,
     unobserved=NullDLedgerObserver,
     clients="answers of registers that are linearizable",
+    obligations=DLEDGER,
     limits=Limits(faults_end_ms=30_000, healing_ms=30_000, healing_actions=3_000),
 )
 """What runs of DLedger are."""

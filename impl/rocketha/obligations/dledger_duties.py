@@ -1,0 +1,345 @@
+"""What members of a DLedger group owe at the end of a turn: by what they have heard until then.
+
+| obligation         | when                                     | what                             |
+|--------------------|------------------------------------------|----------------------------------|
+| requests answered  | a request comes                          | an answer, in the same turn      |
+| term and vote kept | anything is sent                         | the disk has them                |
+| entries applied    | more is committed                        | all of it is applied             |
+| snapshots saved    | so many entries are applied              | a newer snapshot                 |
+| logs cut           | a snapshot was saved                     | the log begins behind it         |
+| entries committed  | a majority has acknowledged an entry of  | it is committed                  |
+|                    | the term, the leader's own disk included |                                  |
+| leaderships begun  | it becomes leader                        | an entry of its own, and COMPARE |
+|                    |                                          | to all others                    |
+| pushes go on       | a follower has answered a push           | the next one: TRUNCATE, COMPARE  |
+|                    |                                          | further in front, or APPEND      |
+| entries pushed     | a leader writes one                      | it goes to who has all before it |
+| rounds judged      | a round of votes ends, or is decided     | by the answers that have come    |
+| leaderships handed | it is asked to lead, and lacks nothing   | a candidate of the next term     |
+
+Source: DLedgerEntryPusher, DLedgerLeaderElector, StateMachineCaller, SnapshotManager
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from rocketha.formats.dledger_codes import DLedgerRequestCode, DLedgerResponseCode
+from rocketha.obligations.dledger_turns import Has, Heard, Turn
+
+__all__ = ["DUTIES", "Duties"]
+
+ANSWERED: Final = "requests answered"
+KEPT: Final = "term and vote kept"
+APPLIED: Final = "entries applied"
+SAVED: Final = "snapshots saved"
+CUT: Final = "logs cut"
+COMMITTED: Final = "entries committed"
+BEGUN: Final = "leaderships begun"
+GO_ON: Final = "pushes go on"
+PUSHED: Final = "entries pushed"
+JUDGED: Final = "rounds judged"
+HANDED: Final = "leaderships handed over"
+DUTIES: Final = (
+    *(ANSWERED, KEPT, APPLIED, SAVED, CUT, COMMITTED, BEGUN, GO_ON, PUSHED, JUDGED),
+    HANDED,
+)
+
+_AT_ONCE: Final = frozenset(
+    {
+        DLedgerRequestCode.VOTE,
+        DLedgerRequestCode.HEART_BEAT,
+        DLedgerRequestCode.PUSH,
+        DLedgerRequestCode.INSTALL_SNAPSHOT,
+    }
+)
+_PUSHES: Final = (DLedgerRequestCode.PUSH, DLedgerRequestCode.INSTALL_SNAPSHOT)
+_SUCCESS: Final = DLedgerResponseCode.SUCCESS
+_INCONSISTENT: Final = DLedgerResponseCode.INCONSISTENT_STATE
+_NONE: Final = -1
+_LARGER: Final = frozenset({"REJECT_EXPIRED_VOTE_TERM", "REJECT_TERM_SMALL_THAN_LEDGER"})
+_LONGER: Final = frozenset({"REJECT_EXPIRED_LEDGER_TERM", "REJECT_SMALL_LEDGER_END_INDEX"})
+
+
+@dataclass(slots=True)
+class _Peer:
+    """What a leader has pushed to a follower, and heard of it."""
+
+    kind: str = "COMPARE"
+    waits_for: dict[str, int] = field(default_factory=dict)
+    """Name of a push -> when it was sent, as the leader's clock shows."""
+    next: int | None = None
+    """The next entry to append; None: it is not known yet."""
+    mark: int = _NONE
+    """What it has acknowledged."""
+
+
+@dataclass(slots=True)
+class Duties:
+    """Follows one member; what it owes is yielded turn by turn."""
+
+    settings: Mapping[str, Any]
+    _peers: dict[str, _Peer] = field(default_factory=dict)
+    _votes: dict[str, str] = field(default_factory=dict)
+    """Of the present round: who has answered, and what."""
+    _terms: dict[str, int] = field(default_factory=dict)
+    _asked: set[str] = field(default_factory=set)
+    """Requests of the present round."""
+
+    def of(self, turn: Turn) -> Iterator[tuple[str, bool]]:
+        """Yield what is due in a turn, and whether it was done."""
+        leads = turn.after["role"] == "LEADER"
+        changed = _leadership(turn.before) != _leadership(turn.after)
+        if changed or not leads:
+            self._peers = {}
+        if turn.is_cut:
+            return
+        yield from self._at_the_end(turn)
+        yield from self._round(turn)
+        if leads and changed:
+            yield BEGUN, self._begins(turn)
+        elif leads:
+            yield from self._leads(turn)
+        for code, peer, body, name in turn.sent if leads else ():
+            self._note_push(turn, code, peer, body, name)
+
+    # ---- whatever it is ----
+
+    def _at_the_end(self, turn: Turn) -> Iterator[tuple[str, bool]]:
+        before, after, heard = turn.before, turn.after, turn.heard
+        if turn.event == "RequestArrived" and heard is not None:
+            if heard.code in _AT_ONCE:
+                yield ANSWERED, heard.id in turn.answers
+            elif heard.code == DLedgerRequestCode.LEADERSHIP_TRANSFER:
+                yield from _handed(turn, heard)
+        if turn.sent or turn.answers:
+            kept = {"curr_term": after["curr_term"], "vote_leader": after["vote"]}
+            yield KEPT, after["kept"] == kept
+        if after["committed"] != before["committed"]:
+            yield APPLIED, after["applied"] == min(after["committed"], after.end)
+        if not self.settings["enable_snapshot"] or after["applied"] == before["applied"]:
+            return
+        yield SAVED, after["applied"] - after["snapshot"] < self.settings["snapshot_threshold"]
+        if after["snapshot"] != before["snapshot"]:
+            yield CUT, after["begin"] == after["snapshot"]
+
+    # ---- candidates ----
+
+    def _round(self, turn: Turn) -> Iterator[tuple[str, bool]]:
+        """Follow a round of votes; its end, and what it comes to, are due by what has come."""
+        before, after, heard = turn.before["own_answer"], turn.after["own_answer"], turn.heard
+        if before is None and after is not None:
+            self._votes, self._terms = {turn.node: after[0]}, {turn.node: after[1]}
+            self._asked = {name for code, _, _, name in turn.sent if code == _VOTE}
+        if before is None:
+            return
+        is_vote = heard is not None and heard.code == _VOTE and turn.event == "ResponseArrived"
+        if is_vote and heard is not None and heard.id.removesuffix(":response") in self._asked:
+            self._votes.setdefault(heard.peer, heard.body["voteResult"])
+            self._terms.setdefault(heard.peer, heard.body["term"])
+            if self._is_decided():
+                yield JUDGED, after is None
+        if after is None and turn.after["role"] != "FOLLOWER":
+            yield JUDGED, self._comes_to(turn)
+
+    def _count(self, *results: str) -> int:
+        return sum(result in results for result in self._votes.values())
+
+    def _is_quorum(self, count: int) -> bool:
+        return 2 * count > len(self.settings["peers"])
+
+    def _is_decided(self) -> bool:
+        accepted = self._count("ACCEPT")
+        return (
+            len(self._votes) == len(self.settings["peers"])
+            or self._count("REJECT_ALREADY_HAS_LEADER") > 0
+            or self._is_quorum(accepted + self._count("REJECT_TERM_NOT_READY"))
+        )
+
+    def _comes_to(self, turn: Turn) -> bool:
+        """Tell whether a round came to what its answers say."""
+        before, after = turn.before, turn.after
+        largest = max(
+            [self._terms[who] for who, result in self._votes.items() if result in _LARGER],
+            default=_NONE,
+        )
+        accepted, valid = self._count("ACCEPT"), len(self._votes)
+        longer = self._count(*_LONGER)
+        leads, to_next = after["role"] == "LEADER", after["to_next"]
+        if largest > before["curr_term"]:
+            return to_next and not leads and after["known"] >= largest
+        has_leader = self._count("REJECT_ALREADY_HAS_LEADER") > 0
+        if has_leader or not self._is_quorum(valid - longer):
+            return not to_next and not leads
+        if self._is_quorum(accepted):
+            may_lead = not before["raises"] and before["known"] < 0
+            return leads if may_lead else bool(to_next and not leads)
+        if self._is_quorum(accepted + self._count("REJECT_TERM_NOT_READY")):
+            return not to_next and not leads
+        return bool(to_next and not leads)
+
+    # ---- leaders ----
+
+    def _begins(self, turn: Turn) -> bool:
+        """An entry of the own term is written, and all others are asked what they have."""
+        before, after = turn.before, turn.after
+        others = set(self.settings["peers"]) - {turn.node}
+        self._peers = {peer: _Peer() for peer in others}
+        compared = {
+            to
+            for code, to, body, _ in turn.sent
+            if code == DLedgerRequestCode.PUSH and body["type"] == "COMPARE"
+        }
+        installed = {to for code, to, _, _ in turn.sent if code == _INSTALL}
+        wrote = after.end == before.end + 1 and after.end_term == after["curr_term"]
+        return wrote and compared | installed == others
+
+    def _note_push(
+        self, turn: Turn, code: int, peer: str, body: Mapping[str, Any], name: str
+    ) -> None:
+        if code not in _PUSHES or peer not in self._peers:
+            return
+        one, kind = self._peers[peer], body.get("type", "INSTALL_SNAPSHOT")
+        if kind == "COMMIT":
+            return
+        if kind != one.kind or kind != "APPEND":
+            one.waits_for.clear()
+        one.kind = kind
+        one.waits_for[name] = turn.shows_ms
+        one.next = body["entries"][-1]["index"] + 1 if kind == "APPEND" else None
+
+    def _leads(self, turn: Turn) -> Iterator[tuple[str, bool]]:
+        heard = turn.heard
+        if turn.event == "ResponseArrived":
+            if heard is None:  # nobody knows which request will not be answered
+                for one in self._peers.values():
+                    one.waits_for.clear()
+                    one.next = None
+            elif heard.code in _PUSHES and heard.peer in self._peers:
+                yield from self._answered(turn, heard, self._peers[heard.peer])
+        yield from self._commits(turn)
+        if turn.after.end > turn.before.end and turn.event == "AppendAsked":
+            for peer, one in self._peers.items():
+                last_ms = min(one.waits_for.values(), default=turn.shows_ms)
+                in_time = turn.shows_ms - last_ms <= self.settings["max_push_time_out_ms"]
+                if in_time and one.kind == "APPEND" and one.next == turn.before.end + 1:
+                    yield PUSHED, _pushes(turn, peer, one.next)
+
+    def _answered(self, turn: Turn, heard: Heard, one: _Peer) -> Iterator[tuple[str, bool]]:
+        """Follow the answer to a push, if the leader still waits for it."""
+        sent_ms = one.waits_for.pop(heard.id.removesuffix(":response"), None)
+        if sent_ms is None:
+            return
+        waited_ms = turn.shows_ms - sent_ms
+        if waited_ms > self.settings["max_push_time_out_ms"]:
+            one.waits_for.clear()
+            one.next = None
+            return
+        asked, code = heard.asked, heard.body["code"]
+        if code == _SUCCESS and one.kind == "COMPARE":
+            said = {"type": "TRUNCATE", "preLogIndex": asked["preLogIndex"] + 1}
+            yield GO_ON, _sends(turn, heard.peer, said)
+        elif code == _SUCCESS:
+            last = _last_of(one.kind, asked)
+            one.mark = max(one.mark, last)
+            if one.kind != "APPEND":
+                one.next = last + 1
+                if last < turn.after.end:
+                    yield GO_ON, _pushes(turn, heard.peer, last + 1)
+        elif code == _INCONSISTENT and one.kind == "COMPARE":
+            yield GO_ON, _compares_before(turn, heard)
+        elif code == _INCONSISTENT:
+            said = {"type": "COMPARE", "preLogIndex": turn.before.end}
+            yield GO_ON, _sends(turn, heard.peer, said)
+        else:
+            one.waits_for.clear()
+            one.next = None
+
+    def _commits(self, turn: Turn) -> Iterator[tuple[str, bool]]:
+        after, syncs = turn.after, turn.event == "SyncDue"
+        if not syncs and turn.event != "ResponseArrived":
+            return
+        own = (after if syncs else turn.before)["synced"]
+        marks = sorted([*(one.mark for one in self._peers.values()), own])
+        held = marks[-(len(self.settings["peers"]) // 2 + 1)]
+        if held > turn.before["committed"] and after.term_at(held) == after["curr_term"]:
+            yield COMMITTED, after["committed"] >= held
+
+
+_VOTE: Final = DLedgerRequestCode.VOTE
+_INSTALL: Final = DLedgerRequestCode.INSTALL_SNAPSHOT
+
+
+def _leadership(has: Has) -> tuple[Any, ...]:
+    return has["role"], has["leader"], has["curr_term"]
+
+
+def _last_of(kind: str, asked: Mapping[str, Any]) -> int:
+    """Return what a push asks to be acknowledged."""
+    if kind == "APPEND":
+        last: int = asked["entries"][-1]["index"]
+        return last
+    index: int = asked["preLogIndex"] - 1 if kind == "TRUNCATE" else asked["lastIncludedIndex"]
+    return index
+
+
+def _sends(turn: Turn, peer: str, said: Mapping[str, Any]) -> bool:
+    return any(
+        to == peer and code == DLedgerRequestCode.PUSH and said.items() <= _plain(body).items()
+        for code, to, body, _ in turn.sent
+    )
+
+
+def _plain(body: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in body.items() if not isinstance(value, list)}
+
+
+def _installs(turn: Turn, peer: str) -> bool:
+    """Tell whether it sends its snapshot, or has none that it could send."""
+    return any(code == _INSTALL and to == peer for code, to, _, _ in turn.sent)
+
+
+def _pushes(turn: Turn, peer: str, index: int) -> bool:
+    """Tell whether entries from this one on are sent, or the snapshot that has them."""
+    if index <= turn.after["begin"]:
+        return _installs(turn, peer)
+    sent = [
+        one["index"]
+        for code, to, body, _ in turn.sent
+        if code == DLedgerRequestCode.PUSH and to == peer
+        for one in body["entries"]
+    ]
+    return sent == list(range(index, turn.after.end + 1))
+
+
+def _compares_before(turn: Turn, heard: Heard) -> bool:
+    """Tell whether it compares what may be the last entry that both have, or sends a snapshot."""
+    asked, answer, after = heard.asked, heard.body, turn.after
+    index, begin = asked["preLogIndex"], answer["beginIndex"]
+    if begin > index + 1:
+        wanted = begin - 1
+    elif answer["xTerm"] < 0:
+        wanted = min(answer["endIndex"], index - 1)
+    else:
+        same = index - 1
+        while same > after["begin"] and (after.term_at(same) or 0) > answer["xTerm"]:
+            same -= 1
+        is_there = after.term_at(same) == answer["xTerm"] and same >= answer["xIndex"]
+        wanted = min(max(same if is_there else _NONE, answer["xIndex"] - 1), index - 1)
+    if after.term_at(wanted) is None:
+        return _installs(turn, heard.peer) or after["snapshot"] < after["begin"]
+    return _sends(turn, heard.peer, {"type": "COMPARE", "preLogIndex": wanted})
+
+
+def _handed(turn: Turn, heard: Heard) -> Iterator[tuple[str, bool]]:
+    """Who is asked by its leader to lead, and lacks nothing, is a candidate of the next term."""
+    before, after, asked = turn.before, turn.after, heard.body
+    follows = before.follows(asked["transferId"])
+    if not follows or asked["term"] != before["curr_term"]:
+        refused = turn.answers.get(heard.id)
+        yield HANDED, refused is not None and refused["code"] != _SUCCESS
+    elif before.end >= asked["takeLeadershipLedgerIndex"]:
+        takes = after["role"] == "CANDIDATE" and after["taking"] == asked["term"] + 1
+        yield HANDED, takes and after["raises"] and heard.id not in turn.answers

@@ -1,0 +1,345 @@
+"""What members of a DLedger group owe in time, by their own clocks, which may be a tenth wrong.
+
+| obligation           | since                               | until                              |
+|----------------------|-------------------------------------|------------------------------------|
+| heartbeats sent      | it leads, or has sent some          | the next ones, an interval later   |
+| leaders given up     | it has heard its leader             | it hears it again, or is candidate |
+| lost quorums known   | a majority has answered heartbeats  | it does again, or it leads no more |
+| votes asked for      | it is candidate, or a round is over | a larger term, or a round          |
+| rounds ended         | it has asked for votes              | the round is over                  |
+| transfers ended      | it hands over                       | it takes entries again, or is none |
+| entries synchronized | it has written one as leader        | the disk has it                    |
+| pushes sent          | it has pushed something to a member | the next push                      |
+| clients answered     | a client asks                       | it is answered, once               |
+| patience             | it has done something               | it does it again, not sooner       |
+
+A process that stood still has that time more.
+
+Source: DLedgerLeaderElector (`maintainAs...`), DLedgerEntryPusher, DLedgerConfig
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from rocketha.dledger.config import ROUND_MS, TRANSFER_MS
+from rocketha.formats.dledger_codes import DLedgerRequestCode, DLedgerResponseCode
+from rocketha.obligations.dledger_turns import Turn
+from rocketha.obligations.obligation import Due
+from rocketha.types import TimestampMs
+
+__all__ = ["TIMES", "times_of"]
+
+BEATS: Final = "heartbeats sent"
+GIVEN_UP: Final = "leaders given up"
+QUORUMS: Final = "lost quorums known"
+ASKED: Final = "votes asked for"
+ROUNDS: Final = "rounds ended"
+TRANSFERS: Final = "transfers ended"
+SYNCED: Final = "entries synchronized"
+PUSHES: Final = "pushes sent"
+CLIENTS: Final = "clients answered"
+PATIENCE: Final = "patience"
+TIMES: Final = (
+    *(BEATS, GIVEN_UP, QUORUMS, ASKED, ROUNDS, TRANSFERS, SYNCED, PUSHES, CLIENTS, PATIENCE),
+)
+
+_SLACK_MS: Final = 20
+_CODE: Final = DLedgerRequestCode
+_SUCCESS: Final = DLedgerResponseCode.SUCCESS
+
+
+@dataclass(slots=True)
+class _Open:
+    name: str
+    since_ms: TimestampMs
+    wait_ms: int
+    what: str
+
+
+@dataclass(slots=True)
+class _Times:
+    """Follows one incarnation of a member."""
+
+    node: str
+    settings: Mapping[str, Any]
+    pauses: Sequence[tuple[int, int]]
+    """When the member goes on, and how long it stood still."""
+    open: dict[object, _Open] = field(default_factory=dict)
+    found: list[tuple[str, Due]] = field(default_factory=list)
+    beat_shows_ms: int | None = None
+    beat: dict[str, bool] = field(default_factory=dict)
+    """Of the last heartbeats: name -> whether the member follows."""
+    may_beat: bool = True
+    heard_shows_ms: int | None = None
+    """When its leader was heard."""
+    told_shows_ms: dict[str, int] = field(default_factory=dict)
+    """Follower -> when it was pushed something last."""
+    tickets: dict[int, str] = field(default_factory=dict)
+    term_shows_ms: tuple[int, int] | None = None
+    """When it went to a larger term that it had heard of, and how long it waits then."""
+
+    def begin(self, key: object, name: str, turn: Turn, wait_ms: int, what: str) -> None:
+        """Something is due from now on, unless it is already."""
+        if key not in self.open:
+            self.open[key] = _Open(name, turn.at_ms, wait_ms, what)
+
+    def end(self, key: object, at_ms: TimestampMs | None) -> None:
+        """It is done; None: it is never, and it was to be."""
+        one = self.open.pop(key, None)
+        if one is None:
+            return
+        by_ms = one.since_ms + one.wait_ms * 9 // 8 + _SLACK_MS
+        still = sum(ms for at, ms in self.pauses if one.since_ms <= at <= by_ms + ms + _SLACK_MS)
+        due = Due(
+            node=self.node,
+            since_ms=one.since_ms,
+            by_ms=TimestampMs(by_ms + still),
+            what=one.what,
+            done_ms=at_ms,
+        )
+        self.found.append((one.name, due))
+
+    def forget(self, *keys: object) -> None:
+        """It is not due any more."""
+        for key in keys:
+            self.open.pop(key, None)
+
+    def at_once(self, name: str, turn: Turn, what: str, *, done: bool) -> None:
+        """It was due in this turn."""
+        at_ms = turn.at_ms
+        due = Due(
+            node=self.node, since_ms=at_ms, by_ms=at_ms, what=what, done_ms=at_ms if done else None
+        )
+        self.found.append((name, due))
+
+    # ---- a turn ----
+
+    def take(self, turn: Turn) -> None:
+        """Take a turn that was not cut."""
+        self._candidate(turn)
+        self._follower(turn)
+        self._leader(turn)
+        self._pushes(turn)
+        self._clients(turn)
+
+    def _candidate(self, turn: Turn) -> None:
+        before, after, settings = turn.before, turn.after, self.settings
+        goes = after["curr_term"] != before["curr_term"]
+        if after["own_answer"] is None or goes:
+            self.end("round", turn.at_ms)
+        if after["own_answer"] is not None and before["own_answer"] is None:
+            self.end("asks", turn.at_ms)
+            wait_ms = ROUND_MS + settings["max_vote_interval_ms"]
+            self.begin("round", ROUNDS, turn, wait_ms, "end its round of votes")
+            if self.term_shows_ms is not None:
+                since_ms, least_ms = self.term_shows_ms
+                done = turn.shows_ms - since_ms >= least_ms
+                self.at_once(PATIENCE, turn, "wait before it asks for votes", done=done)
+            self.term_shows_ms = None
+        if after["role"] != "CANDIDATE" or goes:
+            self.end("asks", turn.at_ms)
+        if after["role"] == "CANDIDATE" and after["own_answer"] is None:
+            interval = settings["heart_beat_time_interval_ms"]
+            lease_ms = settings["max_heart_beat_leak"] * interval
+            wait_ms = lease_ms + settings["max_vote_interval_ms"]
+            self.begin("asks", ASKED, turn, wait_ms, "ask for votes, or go to a larger term")
+        if goes and before["raises"]:
+            preferred = self.node in settings["preferred_leader_ids"]
+            taking = preferred and after["taking"] == after["curr_term"]
+            least = "min_take_leadership_vote_interval_ms" if taking else "min_vote_interval_ms"
+            self.term_shows_ms = turn.shows_ms, settings[least]
+
+    def _follower(self, turn: Turn) -> None:
+        before, after, heard = turn.before, turn.after, turn.heard
+        follows = after["role"] == "FOLLOWER"
+        is_beat = heard is not None and heard.code == _CODE.HEART_BEAT
+        if is_beat and heard is not None and turn.event == "RequestArrived" and follows:
+            answer = turn.answers.get(heard.id, {})
+            if answer.get("code") == _SUCCESS:
+                self.end("leader", turn.at_ms)
+                self.heard_shows_ms = turn.shows_ms
+                wait_ms = self._silence_ms + 1
+                self.begin("leader", GIVEN_UP, turn, wait_ms, "give up a leader that is silent")
+        if not follows:
+            self.end("leader", turn.at_ms)
+            timed = turn.event == "TimerFired" and before["role"] == "FOLLOWER"
+            if timed and after["taking"] == before["taking"] and self.heard_shows_ms is not None:
+                silent_ms = turn.shows_ms - self.heard_shows_ms
+                done = silent_ms > self._silence_ms
+                self.at_once(PATIENCE, turn, "wait for its leader", done=done)
+
+    @property
+    def _silence_ms(self) -> int:
+        intervals = max(2, self.settings["max_heart_beat_leak"])
+        silence_ms: int = intervals * self.settings["heart_beat_time_interval_ms"]
+        return silence_ms
+
+    def _leader(self, turn: Turn) -> None:
+        before, after, settings = turn.before, turn.after, self.settings
+        interval_ms = settings["heart_beat_time_interval_ms"]
+        if after["role"] != "LEADER":
+            for key in ("beat", "quorum", "transfer", "sync"):
+                self.end(key, turn.at_ms)
+            self.beat, self.may_beat, self.beat_shows_ms = {}, True, None
+            return
+        if before["role"] != "LEADER" and len(settings["peers"]) > 1:
+            self.begin("beat", BEATS, turn, 0, "send heartbeats")
+            self.begin("quorum", QUORUMS, turn, self._loss_ms, "give up without a majority")
+        sent = {name: to for code, to, _, name in turn.sent if code == _CODE.HEART_BEAT}
+        if sent:
+            self.end("beat", turn.at_ms)
+            if self.beat_shows_ms is not None and not self.may_beat:
+                done = turn.shows_ms - self.beat_shows_ms > interval_ms
+                self.at_once(PATIENCE, turn, "wait an interval between heartbeats", done=done)
+            done = set(sent.values()) == set(settings["peers"]) - {self.node}
+            self.at_once(BEATS, turn, "send heartbeats to all others", done=done)
+            self.beat = dict.fromkeys(sent, False)
+            self.beat_shows_ms, self.may_beat = turn.shows_ms, False
+            self.begin("beat", BEATS, turn, interval_ms, "send heartbeats")
+        if turn.event == "ReadAsked" and not turn.answered:
+            self.may_beat = True
+            if self._follow:  # else the last heartbeats may still be waited for
+                self.forget("beat")
+                self.begin("beat", BEATS, turn, 0, "send heartbeats for a read")
+        self._hear_beat(turn)
+        if after["transferee"] is None:
+            self.end("transfer", turn.at_ms)
+        else:
+            self.begin("transfer", TRANSFERS, turn, TRANSFER_MS, "end a transfer")
+        if after["synced"] >= after.end:
+            self.end("sync", turn.at_ms)
+        else:
+            wait_ms = settings["flush_file_interval_ms"]
+            self.begin("sync", SYNCED, turn, wait_ms, "synchronize its log")
+
+    def _hear_beat(self, turn: Turn) -> None:
+        heard = turn.heard
+        if heard is None or turn.event != "ResponseArrived":
+            return
+        name, code = heard.id.removesuffix(":response"), heard.body.get("code")
+        if name not in self.beat:
+            return
+        if code == DLedgerResponseCode.TERM_NOT_READY:
+            self.may_beat = True
+        self.beat[name] = code == _SUCCESS
+        if self._follow:
+            self.end("quorum", turn.at_ms)
+            self.begin("quorum", QUORUMS, turn, self._loss_ms, "give up without a majority")
+
+    @property
+    def _follow(self) -> bool:
+        """Tell whether a majority has answered the last heartbeats."""
+        return 2 * (1 + sum(self.beat.values())) > len(self.settings["peers"])
+
+    @property
+    def _loss_ms(self) -> int:
+        interval_ms, leak = (
+            self.settings["heart_beat_time_interval_ms"],
+            self.settings["max_heart_beat_leak"],
+        )
+        loss_ms: int = (leak + 3) * interval_ms
+        return loss_ms
+
+    # ---- pushes ----
+
+    def _pushes(self, turn: Turn) -> None:
+        settings, after = self.settings, turn.after
+        others = [peer for peer in settings["peers"] if peer != self.node]
+        changed = (turn.before["role"], turn.before["curr_term"]) != (
+            after["role"],
+            after["curr_term"],
+        )
+        if after["role"] != "LEADER" or changed:
+            for peer in others:
+                self.end(("push", peer), turn.at_ms)
+            self.told_shows_ms = {}
+        if after["role"] != "LEADER":
+            return
+        for code, peer, body, _ in turn.sent:
+            if code not in (_CODE.PUSH, _CODE.INSTALL_SNAPSHOT):
+                continue
+            self.end(("push", peer), turn.at_ms)
+            kind, told_ms = body.get("type"), self.told_shows_ms.get(peer)
+            if kind == "COMMIT" and told_ms is not None:
+                done = turn.shows_ms - told_ms > settings["push_commit_interval_ms"]
+                self.at_once(PATIENCE, turn, f"wait before it tells {peer} again", done=done)
+            if kind in ("COMMIT", "APPEND"):
+                self.told_shows_ms[peer] = turn.shows_ms
+            wait_ms = max(
+                settings["push_commit_interval_ms"],
+                settings["rpc_timeout_ms"] + settings["push_retry_ms"],
+                settings["max_push_time_out_ms"],
+            )
+            self.begin(("push", peer), PUSHES, turn, wait_ms, f"push to {peer}")
+
+    # ---- clients ----
+
+    def _clients(self, turn: Turn) -> None:
+        wait_ms = self.settings["max_wait_ack_time_ms"] + 1
+        for one in turn.records[0].heard:
+            if isinstance(one, dict) and one.get("is") in ("AppendAsked", "ReadAsked"):
+                self.tickets[one["ticket"]] = one["is"]
+                key = "ticket", one["ticket"]
+                self.begin(key, CLIENTS, turn, wait_ms, f"answer client {one['ticket']}")
+                what = "refuse a client, or take what it wants"
+                self.at_once(CLIENTS, turn, what, done=self._is_taken(turn, one))
+        for one in turn.answered:
+            if "ticket" not in one:
+                continue
+            is_first = self.tickets.pop(one["ticket"], None) is not None
+            self.at_once(CLIENTS, turn, "answer each client once", done=is_first)
+            self.end(("ticket", one["ticket"]), turn.at_ms)
+        left = _leads(turn.before) and _leads(turn.before) != _leads(turn.after)
+        if left:
+            what = "tell all clients that it leads no more"
+            self.at_once(CLIENTS, turn, what, done=not self.tickets)
+
+    @staticmethod
+    def _is_taken(turn: Turn, asked: Mapping[str, Any]) -> bool:
+        before, after = turn.before, turn.after
+        code = None
+        if before["role"] != "LEADER":
+            code = DLedgerResponseCode.NOT_LEADER
+        elif asked["is"] == "ReadAsked":
+            if before.term_at(before["committed"]) != before["curr_term"]:
+                code = DLedgerResponseCode.LEADER_NOT_READY
+        elif before["transferee"] is not None:
+            code = DLedgerResponseCode.LEADER_TRANSFERRING
+        elif after.end != before.end + 1:
+            return False
+        mine = [one for one in turn.answered if one.get("ticket") == asked["ticket"]]
+        if code is None:
+            return not any(one["is"] == "RefuseClient" for one in mine)
+        said = {"is": "RefuseClient", "code": code, "leader_id": before["leader"]}
+        said |= {"is_unknown": False}
+        return any(all(one.get(name) == said[name] for name in said) for one in mine)
+
+
+def _leads(has: Any) -> int | None:
+    term: int | None = has["curr_term"] if has["role"] == "LEADER" else None
+    return term
+
+
+def times_of(
+    node: str, turns: Sequence[Turn], settings: Mapping[str, Any]
+) -> Iterator[tuple[str, Due]]:
+    """Yield what was due in time, whenever it was done."""
+    pauses = [
+        (turn.at_ms, sum(int(one["wait_ms"]) for one in stood))
+        for turn in turns
+        if (stood := [one for one in turn.records[0].heard if one.get("is") == "StoodStill"])
+    ]
+    times = _Times(node, settings, pauses)
+    for turn in turns:
+        if not turn.is_cut:
+            times.take(turn)
+        if turn.is_last:
+            ends = turn is turns[-1] and not turn.is_cut
+            for key in [*times.open] if ends and not turn.is_stopped else ():
+                times.end(key, None)
+            yield from times.found
+            times = _Times(node, settings, pauses)
+    yield from times.found

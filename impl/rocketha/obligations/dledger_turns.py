@@ -1,0 +1,214 @@
+"""What members of a DLedger group did, turn by turn: what came from outside, and all that followed.
+
+A member takes an event from outside (a request, an answer, a timer, a client) and then those that
+follow from it, and nothing comes between. Indexes and terms are DLedger's, from 0 on; -1 is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import msgspec
+
+from rocketha.obligations.obligation import RecordedRun, time_ms
+from rocketha.recording.record import STARTED, STOPPED, NodeRecord, SentMessage
+from rocketha.types import TimestampMs
+
+__all__ = ["RESPONSE", "Has", "Heard", "Turn", "turns_of"]
+
+RESPONSE: Final = ":response"
+"""Behind the name of a request: that of its answer."""
+
+_FROM_OUTSIDE: Final = frozenset(
+    {
+        "AppendAsked",
+        "ReadAsked",
+        "RequestArrived",
+        "ResponseArrived",
+        "Started",
+        "SyncDue",
+        "TimerFired",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Has:
+    """What a member has at some time, by the names of its parts."""
+
+    parts: Mapping[str, Any]
+    log: tuple[tuple[int, int], ...]
+    """Term of each entry behind `begin`, and a checksum."""
+
+    def __getitem__(self, name: str) -> Any:
+        """Return a part."""
+        return self.parts[name]
+
+    @property
+    def end(self) -> int:
+        """Return the last entry."""
+        begin: int = self.parts["begin"]
+        return begin + len(self.log)
+
+    def term_at(self, index: int) -> int | None:
+        """Return the term of an entry, or of the last one that was cut; None: it is not here."""
+        begin = self.parts["begin"]
+        if index == begin:
+            term: int = self.parts["begin_term"]
+            return term
+        return self.log[index - begin - 1][0] if begin < index <= self.end else None
+
+    @property
+    def end_term(self) -> int:
+        """Return the term of the last entry."""
+        term = self.term_at(self.end)
+        assert term is not None
+        return term
+
+    def follows(self, leader: str | None) -> bool:
+        """Tell whether it follows this member."""
+        return bool(self.parts["role"] == "FOLLOWER" and self.parts["leader"] == leader)
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """A request or an answer that a member received."""
+
+    id: str
+    code: int
+    """Of the request."""
+    body: Mapping[str, Any]
+    asked: Mapping[str, Any]
+    """Of an answer the request; else the request itself."""
+    peer: str
+    """Who sent it."""
+
+
+@dataclass(slots=True)
+class Turn:
+    """One turn of a member."""
+
+    node: str
+    records: list[NodeRecord]
+    before: Has
+    after: Has
+    heard: Heard | None = None
+    """What it received, if it did."""
+    sent: list[tuple[int, str, Mapping[str, Any], str]] = field(default_factory=list)
+    """Requests: code, to whom, what, and the name of the message."""
+    answers: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    """Name of the request -> what was answered."""
+    is_cut: bool = False
+    """The member ended in it."""
+    is_last: bool = False
+    """The member ended, or the run, before another one."""
+    is_stopped: bool = False
+    """The member ended."""
+
+    @property
+    def event(self) -> str:
+        """Return what came from outside."""
+        return self.records[0].event
+
+    @property
+    def at_ms(self) -> TimestampMs:
+        """Return when it was."""
+        return time_ms(self.records[0])
+
+    @property
+    def shows_ms(self) -> int:
+        """Return what the clock of the member showed."""
+        return self.records[0].shows_ms
+
+    @property
+    def incarnation(self) -> int:
+        """Return how often the member had started."""
+        return self.records[0].incarnation
+
+    @property
+    def events(self) -> set[str]:
+        """Return all events of it."""
+        return {one.event for one in self.records}
+
+    @property
+    def answered(self) -> list[Any]:
+        """Return what clients were told."""
+        return [one for record in self.records for one in record.answered]
+
+
+def turns_of(run: RecordedRun) -> Mapping[str, Sequence[Turn]]:
+    """Return the turns of each member."""
+    return run.once(_turns_of)
+
+
+def _turns_of(run: RecordedRun) -> Mapping[str, Sequence[Turn]]:
+    sent: dict[str, tuple[SentMessage, str]] = {}
+    for record in run.records:
+        for one in record.sent:  # to a request that comes twice the first answer is received
+            sent.setdefault(one.id, (one, record.node))
+    bodies = {name: _body(one) for name, (one, _) in sent.items()}
+    return {name: list(_of_node(records, sent, bodies)) for name, records in run.by_node.items()}
+
+
+def _body(message: SentMessage) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = msgspec.json.decode(message.body or "{}")
+    return found
+
+
+def _of_node(
+    records: Sequence[NodeRecord],
+    sent: Mapping[str, tuple[SentMessage, str]],
+    bodies: Mapping[str, Mapping[str, Any]],
+) -> Iterator[Turn]:
+    has, turn = Has({}, ()), None
+    for record in records:
+        if record.event in (STARTED, STOPPED):
+            if turn is not None:
+                same = record.event == STOPPED and record.at_ns // 1_000_000 == turn.at_ms
+                turn.is_cut, turn.is_last, turn.is_stopped = same, True, True
+                yield turn
+                turn = None
+            has = _after(Has({}, ()) if record.event == STARTED else has, record)
+            continue
+        if record.event in _FROM_OUTSIDE or turn is None:
+            if turn is not None:
+                yield turn
+            turn = Turn(record.node, [], has, has, _heard(record, sent, bodies))
+        turn.records.append(record)
+        has = turn.after = _after(has, record)
+        for message in record.sent:
+            if message.to is None:
+                turn.answers[message.id.removesuffix(RESPONSE)] = _body(message)
+            else:
+                code = message.code or 0
+                turn.sent.append((code, message.to, bodies[message.id], message.id))
+    if turn is not None:
+        turn.is_last = True
+        yield turn
+
+
+def _after(has: Has, record: NodeRecord) -> Has:
+    if not record.state:
+        return has
+    log = has.log
+    change = record.state.get("log")
+    if change is not None:
+        added = [(term, crc) for term, crc in change["added"]]
+        log = (*log[: change["kept"]], *added)
+    return Has({**has.parts, **record.state}, log)
+
+
+def _heard(
+    record: NodeRecord,
+    sent: Mapping[str, tuple[SentMessage, str]],
+    bodies: Mapping[str, Mapping[str, Any]],
+) -> Heard | None:
+    for name in record.received:
+        request = name.removesuffix(RESPONSE)
+        if name not in sent or request not in sent:
+            continue
+        message, _ = sent[request]
+        return Heard(name, message.code or 0, bodies[name], bodies[request], sent[name][1])
+    return None

@@ -1,0 +1,172 @@
+"""What members of a DLedger group owe: correct runs miss nothing, each omission is noticed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+import pytest
+
+from rocketha.obligations.dledger import DLEDGER
+from rocketha.obligations.obligation import RecordedRun, check_obligations
+from rocketha.recording.record import STARTED, NodeHeader, NodeRecord, SentMessage
+from rocketha.sim.dledger.simulation import SIMULATION
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.simulation import simulate
+from rocketha.types import TimestampMs
+
+SEEDS: Final = range(8)
+
+Change = Callable[[NodeRecord], NodeRecord]
+
+
+def recorded(seed: int) -> RecordedRun:
+    headers: dict[str, NodeHeader] = {}
+    records: list[NodeRecord] = []
+
+    def write(line: NodeHeader | NodeRecord) -> None:
+        if isinstance(line, NodeHeader):
+            headers[line.node] = line
+        else:
+            records.append(line)
+
+    run = simulate(SIMULATION, seed, SimOptions(), SIMULATION.unobserved(), write=write)
+    ended_ms = TimestampMs(run.report.virtual_ms)
+    return RecordedRun(headers=headers, records=records, ended_ms=ended_ms)
+
+
+@pytest.fixture(scope="module")
+def runs() -> list[RecordedRun]:
+    return [recorded(seed) for seed in SEEDS]
+
+
+def test_correct_runs_have_occasions_of_all_and_miss_none(runs: list[RecordedRun]) -> None:
+    counted: Counter[str] = Counter()
+    for run in runs:
+        findings = check_obligations(DLEDGER, run)
+        assert findings.missed == ()
+        counted.update(findings.counted)
+
+    assert set(+counted) == {obligation.name for obligation in DLEDGER}
+
+
+# ---- what is not done ----
+
+
+def without(*parts: str, value: object = ...) -> Change:
+    """Let a part stay what it was; with a `value`, where it would become that."""
+
+    def change(record: NodeRecord) -> NodeRecord:
+        kept = {
+            name: one
+            for name, one in record.state.items()
+            if name not in parts or (value is not ... and one != value)
+        }
+        return msgspec.structs.replace(record, state=kept)
+
+    return change
+
+
+def silent(*codes: int | str) -> Change:
+    """Let requests with these codes, or with these words in them, not be sent."""
+
+    def is_kept(message: SentMessage) -> bool:
+        return not any(
+            code == message.code if isinstance(code, int) else code in (message.body or "")
+            for code in codes
+        )
+
+    return lambda record: msgspec.structs.replace(record, sent=tuple(filter(is_kept, record.sent)))
+
+
+def saying(this: str, instead: str) -> Change:
+    """Let answers say something else."""
+
+    def said(message: SentMessage) -> SentMessage:
+        if message.to is not None:
+            return message
+        body = (message.body or "").replace(this, instead)
+        return msgspec.structs.replace(message, body=body)
+
+    return lambda record: msgspec.structs.replace(record, sent=tuple(map(said, record.sent)))
+
+
+def unanswered(record: NodeRecord) -> NodeRecord:
+    return msgspec.structs.replace(record, answered=())
+
+
+def twice(record: NodeRecord) -> NodeRecord:
+    return msgspec.structs.replace(record, answered=record.answered * 2)
+
+
+def hasty(record: NodeRecord) -> NodeRecord:
+    return msgspec.structs.replace(record, shows_ms=record.shows_ms // 2)
+
+
+def both(one: Change, other: Change) -> Change:
+    return lambda record: other(one(record))
+
+
+STAYS_LEADER: Final = both(without("role", value="CANDIDATE"), without("role", value="FOLLOWER"))
+VOTE, HEART_BEAT, PUSH = 51001, 51002, 51004
+
+
+@pytest.mark.parametrize(
+    ("obligation", "change"),
+    [
+        ("votes decided", saying("REJECT_ALREADY_VOTED", "ACCEPT")),
+        ("votes decided", saying("REJECT_EXPIRED_LEDGER_TERM", "REJECT_EXPIRED_VOTE_TERM")),
+        ("votes decided", silent(VOTE)),
+        ("beats answered", saying('"code":416', '"code":200')),
+        ("pushes answered", saying('"code":406', '"code":200')),
+        ("pushes answered", saying('"beginIndex":', '"beginIndex":9')),
+        ("commits learned", without("committed")),
+        ("requests answered", silent("voteResult")),
+        ("term and vote kept", without("kept")),
+        ("entries applied", without("applied")),
+        ("snapshots saved", without("snapshot")),
+        ("logs cut", without("begin", "log")),
+        ("entries committed", without("committed")),
+        ("leaderships begun", silent("COMPARE")),
+        ("pushes go on", silent("TRUNCATE")),
+        ("entries pushed", silent('"firstEntryIndex":9,')),
+        ("rounds judged", without("own_answer", value=None)),
+        ("rounds judged", without("to_next")),
+        ("leaderships handed over", without("taking")),
+        ("heartbeats sent", silent(HEART_BEAT)),
+        ("leaders given up", without("role", value="CANDIDATE")),
+        ("lost quorums known", without("role", value="CANDIDATE")),
+        ("votes asked for", without("own_answer")),
+        ("rounds ended", both(without("curr_term"), without("own_answer", value=None))),
+        ("transfers ended", both(STAYS_LEADER, without("transferee", value=None))),
+        ("entries synchronized", without("synced")),
+        ("pushes sent", silent(PUSH)),
+        ("clients answered", unanswered),
+        ("clients answered", twice),
+        ("patience", hasty),
+    ],
+)
+def test_an_omission_is_noticed_within_eight_seeds(
+    obligation: str, change: Change, runs: list[RecordedRun]
+) -> None:
+    missed: set[str] = set()
+    for run in runs:
+        records = [one if one.event == STARTED else change(one) for one in run.records]
+        changed = RecordedRun(headers=run.headers, records=records, ended_ms=run.ended_ms)
+        (one,) = [one for one in DLEDGER if one.name == obligation]
+        missed |= {found.obligation for found in check_obligations([one], changed).missed}
+        if missed:
+            return
+    pytest.fail(f"nobody notices that {obligation} is not done")
+
+
+def test_what_is_made_of_a_run_is_made_once() -> None:
+    run, made = RecordedRun(headers={}, records=[], ended_ms=TimestampMs(0)), list[Any]()
+
+    def make(of: RecordedRun) -> int:
+        made.append(of)
+        return len(made)
+
+    assert (run.once(make), run.once(make)) == (1, 1)
