@@ -204,11 +204,13 @@ class Duties:
         one, kind = self._peers[peer], body.get("type", "INSTALL_SNAPSHOT")
         if kind == "COMMIT":
             return
-        if kind != one.kind or kind != "APPEND":
+        entries = body.get("entries", ())
+        again = bool(entries) and one.next is not None and entries[0]["index"] < one.next
+        if kind != one.kind or kind != "APPEND" or again:
             one.waits_for.clear()
         one.kind = kind
         one.waits_for[name] = turn.shows_ms
-        one.next = body["entries"][-1]["index"] + 1 if kind == "APPEND" else None
+        one.next = entries[-1]["index"] + 1 if entries else None
 
     def _leads(self, turn: Turn) -> Iterator[tuple[str, bool]]:
         heard = turn.heard
@@ -229,10 +231,14 @@ class Duties:
 
     def _answered(self, turn: Turn, heard: Heard, one: _Peer) -> Iterator[tuple[str, bool]]:
         """Follow the answer to a push, if the leader still waits for it."""
+        first_ms = min(one.waits_for.values(), default=turn.shows_ms)
         sent_ms = one.waits_for.pop(heard.id.removesuffix(":response"), None)
         if sent_ms is None:
+            if heard.body["code"] != _SUCCESS:  # perhaps the leader waits for it
+                one.waits_for.clear()
+                one.next = None
             return
-        waited_ms = turn.shows_ms - sent_ms
+        waited_ms = turn.shows_ms - first_ms  # when the first is overdue all are sent again
         if waited_ms > self.settings["max_push_time_out_ms"]:
             one.waits_for.clear()
             one.next = None
@@ -259,7 +265,7 @@ class Duties:
 
     def _commits(self, turn: Turn) -> Iterator[tuple[str, bool]]:
         after, syncs = turn.after, turn.event == "SyncDue"
-        if not syncs and turn.event != "ResponseArrived":
+        if not syncs and not _acknowledges(turn):
             return
         own = (after if syncs else turn.before)["synced"]
         marks = sorted([*(one.mark for one in self._peers.values()), own])
@@ -274,6 +280,15 @@ _INSTALL: Final = DLedgerRequestCode.INSTALL_SNAPSHOT
 
 def _leadership(has: Has) -> tuple[Any, ...]:
     return has["role"], has["leader"], has["curr_term"]
+
+
+def _acknowledges(turn: Turn) -> bool:
+    """Tell whether a follower has said that it has something on its disk."""
+    heard = turn.heard
+    if heard is None or turn.event != "ResponseArrived" or heard.code not in _PUSHES:
+        return False
+    is_more = heard.asked.get("type") not in ("COMPARE", "COMMIT")
+    return bool(is_more and heard.body["code"] == _SUCCESS)
 
 
 def _last_of(kind: str, asked: Mapping[str, Any]) -> int:
