@@ -12,6 +12,9 @@
 | `rocketmq_master` | what a master of RocketMQ says otherwise than ours |
 | `controller_channel`, `name_server_channel` | whom it registers with |
 | `client_service`, `queue_index` | its producers and consumers, and where their messages are |
+| `dledger` | a node of a DLedger group: `python -m rocketha.process.dledger -c CONFIGURATION` |
+| `dledger_configuration`, `dledger_remoting` | its file, and its port: requests over sockets |
+| `store_lock` | keeps other processes from a node's files |
 | `calls` | a question to another process, and its answer |
 | `clock` | the time of a process |
 """

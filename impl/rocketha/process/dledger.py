@@ -1,0 +1,240 @@
+"""A DLedger node as a process: `python -m rocketha.process.dledger -c CONFIGURATION`.
+
+It votes, leads or follows in its group, and serves clients of DLedger (METADATA, APPEND, GET,
+LEADERSHIP_TRANSFER) over remoting. What it agrees on it keeps; there is no state machine that would
+do anything with it. Killed and started again, it goes on from its files.
+
+The configuration is that of `dledger_configuration`. It says who leads on its standard output. It
+ends with 0 when it is told to (SIGTERM, SIGINT), with 1 when its disk fails or is damaged, with 2
+when it cannot begin.
+
+Source: DLedger, DLedgerServer, DLedgerRpcNettyService
+"""
+
+from __future__ import annotations
+
+import secrets
+import signal
+import sys
+from pathlib import Path
+from typing import Final
+
+from rocketha.dledger import node as core
+from rocketha.dledger.client_requests import CLIENT_CODES, ClientRequest, appended, ask
+from rocketha.dledger.connections import DLedgerCore, peer_number
+from rocketha.dledger.node_state import (
+    AnswerApplied,
+    AppendAsked,
+    NodeAction,
+    NodeHears,
+    NodeState,
+    RefuseClient,
+    Started,
+)
+from rocketha.dledger.performers import (
+    DLedgerFiles,
+    LedgerPerformer,
+    MachinePerformer,
+    RolePerformer,
+)
+from rocketha.dledger.state import RoleChanged
+from rocketha.errors import RockethaError
+from rocketha.formats.dledger_request_codec import pull_request, push_response
+from rocketha.formats.dledger_requests import (
+    AppendEntryRequest,
+    DLedgerResponse,
+    GetEntriesRequest,
+    MetadataRequest,
+)
+from rocketha.formats.remoting_command import RemotingCommand
+from rocketha.process.clock import ProcessClock
+from rocketha.process.dledger_configuration import DLedgerConfiguration, read_configuration
+from rocketha.process.dledger_remoting import DLedgerRemoting
+from rocketha.process.event_loop import EventLoop, Log
+from rocketha.process.node_timers import NodeTimers
+from rocketha.process.store_lock import lock_store
+from rocketha.runtime.effects import AnswerClient
+from rocketha.runtime.events import RequestArrived, RequestEvent, ResponseArrived, TimerFired
+from rocketha.runtime.node_host import NodeHost
+from rocketha.runtime.performers import ClientPerformer, RequestPerformer
+from rocketha.storage.disk import RealDisk
+from rocketha.types import ConnectionId, RequestId, RequestReference
+
+__all__ = ["DLedgerProcess", "main"]
+
+_WORDS: Final = 2
+_Event = NodeHears | RequestEvent
+
+
+class _LogAlone:
+    """The state machine of a node that has none (rocketha.dledger.performers.AppliedMachine)."""
+
+    def on_apply(self, entry: bytes) -> None:
+        """Do nothing: the log is all that there is."""
+
+    def on_snapshot_save(self) -> bytes:
+        """Have nothing."""
+        return b""
+
+    def on_snapshot_load(self, data: bytes) -> None:
+        """Take nothing."""
+
+
+class DLedgerProcess:
+    """A node, and the ports that it has in a process."""
+
+    def __init__(self, configuration: DLedgerConfiguration, *, log: Log) -> None:
+        """Recover the files, and listen. Raises: RockethaError"""
+        self._configuration = configuration
+        self._log = log
+        self._clock = ProcessClock()
+        self._loop = EventLoop(log=log)
+        self._lock = lock_store(configuration.store)
+        config, machine = configuration.node, _LogAlone()
+        disk = RealDisk(configuration.store)
+        self._files = DLedgerFiles.open(disk, configuration.files, machine)
+        others = {peer_number(config, peer): configuration.addresses[peer] for peer in config.peers}
+        self._remoting = DLedgerRemoting(
+            self._loop, others, asked=self._asked, answered=self._answered
+        )
+        ledger = LedgerPerformer(lambda: self._files)
+        applying = MachinePerformer(
+            lambda: self._files, lambda: machine, config, self._remoting.request
+        )
+        performers = (
+            RequestPerformer(self._remoting),
+            ClientPerformer(self),
+            ledger,
+            applying,
+            RolePerformer(self._role_changed),
+        )
+        self.host: NodeHost[NodeState, _Event, NodeAction] = NodeHost(
+            DLedgerCore(),
+            performers,
+            clock=self._clock,
+            recorder=self,
+            see=ledger.view,
+            timers=NodeTimers(
+                self._loop,
+                self._clock,
+                timer=lambda: self._take(TimerFired()),
+                transfer=_transfers_nothing,
+                backlog=_has_no_backlog,
+            ),
+            alarms=self,
+        )
+        self._listener = self._loop.listen(configuration.address, self._remoting.accept)
+
+    def run(self) -> None:
+        """Serve until it is told to stop. Raises: RockethaError"""
+        store = self._files.store
+        self.host.state = core.started(
+            self._configuration.node,
+            store.kept,
+            store,
+            snapshot_index=self._files.snapshot_index,
+            seed=secrets.randbits(64),
+        )
+        self._log(f"serves {self._listener.address}, the log ends at {store.end_index}")
+        self._loop.stop_on_signals(signal.SIGTERM, signal.SIGINT)
+        try:
+            self._take(Started())
+            self._loop.run()
+            store.close()
+        finally:
+            self.host.stop()
+            self._lock.close()
+
+    @property
+    def state(self) -> NodeState:
+        """What it knows; it runs."""
+        assert self.host.state is not None
+        return self.host.state
+
+    def _take(self, event: _Event) -> None:
+        if self.host.is_up:
+            self.host.take(event)
+
+    # ---- the recorder, and alarms ----
+
+    def stepped(self, event: _Event, action: NodeAction | None) -> None:
+        """Note nothing."""
+
+    def after(self, wait_ms: int, event: _Event) -> None:
+        """Let the node hear an event in a while."""
+        self._loop.after(wait_ms / 1000, lambda: self._take(event))
+
+    def _role_changed(self, changed: RoleChanged) -> None:
+        member = self.state.elector.member
+        self._log(f"{changed.role.value} of term {member.curr_term}, leader {member.leader_id}")
+
+    # ---- requests and answers ----
+
+    def _answered(self, reference: RequestReference, command: RemotingCommand | None) -> None:
+        if self.host.is_up:
+            self.host.hear(ResponseArrived(reference=reference, command=command))
+
+    def _asked(self, request: RequestId, command: RemotingCommand) -> None:
+        if command.code not in CLIENT_CODES:
+            self._take(RequestArrived(request=request, command=command))
+            return
+        message = pull_request(command)
+        assert isinstance(message, MetadataRequest | AppendEntryRequest | GetEntriesRequest)
+        self._client_asks(request, message)
+
+    def _client_asks(self, request: RequestId, message: ClientRequest) -> None:
+        answer = ask(
+            self.state,
+            message,
+            ticket=request,
+            log=self._files.store,
+            addresses=self._configuration.addresses,
+        )
+        if isinstance(answer, AppendAsked):
+            self._take(answer)
+        else:
+            self._respond(request, answer)
+
+    def answer(self, answer: AnswerClient) -> None:
+        """Answer a client (rocketha.runtime.ports.Clients)."""
+        assert isinstance(answer, AnswerApplied | RefuseClient)
+        said = appended(self.state, answer, self._files.store)
+        self._respond(RequestId(answer.ticket), said)
+
+    def _respond(self, request: RequestId, answer: DLedgerResponse) -> None:
+        command = push_response(answer, opaque=0)
+        self._remoting.respond(request, command.code, command.body)
+
+
+def _transfers_nothing(conn: ConnectionId) -> None:
+    raise AssertionError(f"a DLedger node transfers nothing: {conn}")
+
+
+def _has_no_backlog(conn: ConnectionId) -> int:
+    raise AssertionError(f"a DLedger node transfers nothing: {conn}")
+
+
+def main(arguments: list[str]) -> int:
+    """Run a node; return its exit code."""
+
+    def say(line: str) -> None:
+        print(line, flush=True)
+
+    if len(arguments) != _WORDS or arguments[0] != "-c":
+        print("usage: python -m rocketha.process.dledger -c CONFIGURATION", file=sys.stderr)
+        return 2
+    try:
+        process = DLedgerProcess(read_configuration(Path(arguments[1])), log=say)
+    except (RockethaError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    try:
+        process.run()
+    except (RockethaError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
