@@ -15,7 +15,6 @@ Source: broker `BrokerStartup`, `BrokerController`
 from __future__ import annotations
 
 import argparse
-import fcntl
 import os
 import signal
 import sys
@@ -29,7 +28,7 @@ from rocketha.broker.core import new_broker
 from rocketha.broker.effects import GroupAction
 from rocketha.broker.events import CommandReceived, GroupEvent, Started
 from rocketha.broker.state import GroupBroker, Registration
-from rocketha.errors import DiskError, RequestError, RockethaError
+from rocketha.errors import RequestError, RockethaError
 from rocketha.formats.broker_requests import (
     AUTO_CREATE_TOPIC,
     BrokerCode,
@@ -52,6 +51,7 @@ from rocketha.process.node_timers import NodeTimers
 from rocketha.process.packets import PacketHandler
 from rocketha.process.replication_sockets import ReplicationSockets
 from rocketha.process.rocketmq_master import RepairedInbox
+from rocketha.process.store_lock import lock_store
 from rocketha.runtime.broker_files import BrokerFiles, BrokerName, FileOptions
 from rocketha.runtime.core import Inbox
 from rocketha.runtime.events import TimerFired, TransferDue
@@ -86,7 +86,7 @@ class BrokerProcess:
         """Recover the files, and listen. Raises: RockethaError"""
         self.config = config
         self._loop = loop
-        self._lock = _locked(config.store)
+        self._lock = lock_store(config.store)
         self._clock = ProcessClock()
         self._changes = 0
         self._topics: set[str] = set()
@@ -316,21 +316,6 @@ def _open_files(config: BrokerConfiguration) -> BrokerFiles:
     if _BOOT_ID.exists():
         files.boot = _BOOT_ID.read_text("ascii").strip()
     return files
-
-
-def _locked(store: Path) -> IO[bytes]:
-    """Keep other processes from the files, until this one ends. Raises: DiskError"""
-    try:
-        store.mkdir(parents=True, exist_ok=True)
-        file = (store / "lock").open("ab")
-    except OSError as error:
-        raise DiskError("lock", reason=error.strerror or str(error)) from error
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        file.close()
-        raise DiskError("lock", reason="another process has these files") from error
-    return file
 
 
 def log_to(file: IO[str]) -> Log:
