@@ -67,6 +67,9 @@ class DLedgerConfig:
     """A leader synchronizes its log so long after it has written an entry."""
     enable_fast_advance_commit_index: bool = False
     """A new leader writes an entry of its own, NOOP, so that what was there is committed."""
+    legacy_push: bool = False
+    """`legacyPush`: the group has members of releases up to 0.3.2, so all push as these do (see
+    `rocketha.dledger.legacy_push`); no setting in DLedger."""
     enable_snapshot: bool = False
     snapshot_threshold: int = 1_000
     """A snapshot is saved after so many entries."""
@@ -102,6 +105,9 @@ class DLedgerConfig:
         for name, (value, minimum) in least.items():
             if value < minimum:
                 raise ConfigurationError(name, reason=f"is {value}, less than {minimum}")
+        if self.legacy_push and (self.enable_snapshot or self.enable_fast_advance_commit_index):
+            reason = "is for releases up to 0.3.2, which have neither NOOPs nor INSTALL_SNAPSHOT"
+            raise ConfigurationError("legacyPush", reason=reason)
         if self.max_vote_interval_ms <= self.min_vote_interval_ms:
             raise ConfigurationError("maxVoteIntervalMs", reason="is not above the minimum")
         taking = self.min_take_leadership_vote_interval_ms

@@ -9,11 +9,18 @@ Source: DLedgerRpcNettyService, DLedgerServer
 from __future__ import annotations
 
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Final, TypeAlias, assert_never, get_args
 
 from rocketha.dledger import node
 from rocketha.dledger.config import DLedgerConfig
 from rocketha.dledger.ledger import LedgerView
+from rocketha.dledger.legacy_push import (
+    heard_answer,
+    heard_request,
+    said_answer,
+    said_request,
+)
 from rocketha.dledger.node_state import (
     AnswerApplied,
     AnswerRead,
@@ -71,6 +78,7 @@ from rocketha.formats.dledger_requests import (
     LeadershipTransferRequest,
     LeadershipTransferResponse,
     LegacyPushEntryRequest,
+    LegacyPushEntryResponse,
     MetadataRequest,
     MetadataResponse,
     PullEntriesRequest,
@@ -115,6 +123,8 @@ _Does: TypeAlias = (
     | After[NodeHears]
 )
 
+_Says: TypeAlias = Effect | Then[NodeHears | RequestEvent] | After[NodeHears | RequestEvent]
+
 
 def peer_number(config: DLedgerConfig, peer: str) -> BrokerId:
     """Return what hosts call a member: its place in the list of members, from 1 on."""
@@ -145,9 +155,9 @@ class DLedgerCore(Core[NodeState, NodeHears | RequestEvent, NodeAction, LedgerVi
             case ResponseArrived():
                 state, drawn = node.draw(state)
                 heard = _heard(state.elector.config, event, drawn)
-                return _written(node.step(state, heard, now_ms=now_ms, log=log))
+                return _written(node.step(state, heard, now_ms=now_ms, log=log), log)
             case _:
-                return _written(node.step(state, event, now_ms=now_ms, log=log))
+                return _written(node.step(state, event, now_ms=now_ms, log=log), log)
 
     def next_timer_ms(self, state: NodeState) -> TimestampMs | None:
         """Return when `TimerFired` is due."""
@@ -178,18 +188,27 @@ class DLedgerCore(Core[NodeState, NodeHears | RequestEvent, NodeAction, LedgerVi
                     event = PushArrived(request=request, message=message)
                 else:
                     event = SnapshotArrived(request=request, message=message)
+            case LegacyPushEntryRequest() if state.elector.config.legacy_push:
+                refused = _misdirected(state, message)
+                if refused is not None:
+                    return _respond(state, request, refused)
+                asked = MappingProxyType({**state.legacy_pushes, request: message})
+                state = replace(state, legacy_pushes=asked)
+                event = PushArrived(
+                    request=request, message=heard_request(message, log, state.pusher.same_index)
+                )
             case (
-                MetadataRequest()
+                LegacyPushEntryRequest()
+                | MetadataRequest()
                 | AppendEntryRequest()
                 | GetEntriesRequest()
                 | PullEntriesRequest()
-                | LegacyPushEntryRequest()
             ):
                 answer = replace(_EMPTY[type(message)], code=int(DLedgerResponseCode.UNSUPPORTED))
                 return _respond(state, request, answer)
             case _ as unreachable:
                 assert_never(unreachable)
-        return _written(node.step(state, event, now_ms=now_ms, log=log))
+        return _written(node.step(state, event, now_ms=now_ms, log=log), log)
 
 
 _EMPTY: Final[dict[type[DLedgerRequest], DLedgerResponse]] = {
@@ -231,6 +250,8 @@ def _heard(config: DLedgerConfig, event: ResponseArrived, drawn: int) -> NodeHea
             message = pull_response(event.command, DLedgerRequestCode(code))
         except PacketError:
             message = None
+    if isinstance(message, LegacyPushEntryResponse):
+        message = heard_answer(message)
     name = config.peers[peer - 1]
     if code in (DLedgerRequestCode.PUSH, DLedgerRequestCode.INSTALL_SNAPSHOT):
         pushed = isinstance(message, PushEntryResponse | InstallSnapshotResponse)
@@ -251,18 +272,39 @@ def _heard(config: DLedgerConfig, event: ResponseArrived, drawn: int) -> NodeHea
 # ---- what is sent ----
 
 
-def _written(stepped: NodeStepped) -> NodeStepped:
+def _written(stepped: NodeStepped, log: LedgerView) -> NodeStepped:
     """Write what a node says as frames."""
-    config = stepped.state.elector.config
-    effects = tuple([_frame(config, effect) for effect in stepped.effects])
-    return replace(stepped, effects=effects)
+    state, effects = stepped.state, list[_Says]()
+    for effect in stepped.effects:
+        if isinstance(effect, SendPushAnswer) and effect.request in state.legacy_pushes:
+            state, said = _legacy_answer(state, effect, log)
+            effects.append(said)
+        else:
+            effects.append(_frame(state.elector.config, effect, log))
+    return replace(stepped, state=state, effects=tuple(effects))
 
 
-def _frame(
-    config: DLedgerConfig,
-    effect: Effect | Then[NodeHears | RequestEvent] | After[NodeHears | RequestEvent],
-) -> Effect | Then[NodeHears | RequestEvent] | After[NodeHears | RequestEvent]:
+def _legacy_answer(
+    state: NodeState, effect: SendPushAnswer, log: LedgerView
+) -> tuple[NodeState, Respond | Then[NodeHears | RequestEvent]]:
+    """Answer a push of the older generation, or do what is still to be done before."""
+    request = effect.request
+    said = said_answer(state.legacy_pushes[request], effect, log)
+    if not isinstance(said, LegacyPushEntryResponse):
+        return state, Then(event=said)
+    left = {one: asked for one, asked in state.legacy_pushes.items() if one != request}
+    state = replace(state, legacy_pushes=MappingProxyType(left))
+    command = push_response(said, opaque=0)
+    return state, Respond(request=request, code=command.code, body=command.body)
+
+
+def _frame(config: DLedgerConfig, effect: _Says, log: LedgerView) -> _Says:
     match effect:
+        case SendPush(number=number, peer=peer, message=message) if config.legacy_push:
+            said = said_request(message, log)
+            if isinstance(said, PushEntryResponse):
+                return Then(event=PushAnswered(number=number, peer=peer, message=said))
+            return _request(config, number, peer, said)
         case (
             SendElectorRequest(number=number, peer=peer, message=message)
             | SendPush(number=number, peer=peer, message=message)

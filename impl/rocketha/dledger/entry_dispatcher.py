@@ -179,7 +179,10 @@ def _truncate(
     """
     index = LogIndex(dispatcher.match_index + 1)
     term = around.log.term_at(index)
-    state, number = _pushed(state, peer, dispatcher, around, (index, dispatcher.match_index))
+    last = dispatcher.match_index
+    if around.config.legacy_push and last < 0 and term is not None:
+        last = index  # an entry is written that ends the log
+    state, number = _pushed(state, peer, dispatcher, around, (index, last))
     message = replace(
         _request(around, peer, PushType.TRUNCATE, state.committed_index),
         pre_log_index=index,
@@ -266,6 +269,8 @@ def count_push(state: PusherState, event: PushAnswered, around: Around) -> Pushe
     if message is not None:
         code = message.response_code
     if code is DLedgerResponseCode.SUCCESS:
+        if around.config.legacy_push and isinstance(message, PushEntryResponse):
+            dispatcher = _with_nothing_to_cut(dispatcher, found[0], message)
         return _succeeded(state, event.peer, dispatcher, found[0])
     if code is DLedgerResponseCode.INCONSISTENT_STATE:
         if dispatcher.type is DispatcherState.COMPARE and isinstance(message, PushEntryResponse):
@@ -306,6 +311,19 @@ def _succeeded(
     state = state.with_dispatcher(peer, dispatcher).acknowledged(peer, pushed.last)
     follow: Iterable[Then[PusherEvent]] = (Then(event=QuorumDue()), Then(event=DispatchDue()))
     return PusherStepped(state, tuple(follow))
+
+
+def _with_nothing_to_cut(
+    dispatcher: EntryDispatcher, pushed: Pushed, answer: PushEntryResponse
+) -> EntryDispatcher:
+    """Append at once if a log ends with what was compared, as releases up to 0.3.2 do.
+
+    Source: EntryDispatcher.doCompare of 0.3.2
+    """
+    is_all = dispatcher.type is DispatcherState.COMPARE and answer.end_index == pushed.first
+    if not is_all:
+        return dispatcher
+    return replace(dispatcher, type=DispatcherState.TRUNCATE, match_index=pushed.first)
 
 
 def _compared(

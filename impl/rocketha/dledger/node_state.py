@@ -13,9 +13,10 @@ from typing import TypeAlias
 from rocketha.dledger.push_state import PusherAction, PusherEvent, PusherState
 from rocketha.dledger.state import ElectorAction, ElectorEvent, ElectorState, RequestNumber
 from rocketha.formats.dledger_codes import DLedgerResponseCode
+from rocketha.formats.dledger_requests import LegacyPushEntryRequest
 from rocketha.runtime.effects import After, AnswerClient, Effect, Then
 from rocketha.runtime.events import RequestEvent, TimerFired
-from rocketha.types import LogIndex, Term, TimestampMs
+from rocketha.types import LogIndex, RequestId, Term, TimestampMs
 
 __all__ = [
     "AnswerApplied",
@@ -137,6 +138,10 @@ class NodeState:
     reads: tuple[PendingRead, ...] = ()
     preferred_due_ms: TimestampMs | None = None
     """When a leader looks for somebody who is preferred. None: now."""
+    legacy_pushes: Mapping[RequestId, LegacyPushEntryRequest] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
+    """Pushes of the older generation that are not answered yet."""
     random: int = 0
     """Where the numbers are that elections draw."""
 

@@ -25,6 +25,8 @@
 | `maxBatchAppendSize`                |                                               |            |
 | `flushFileInterval`                 | a leader's log, milliseconds                  | 10         |
 | `enableFastAdvanceCommitIndex`      | a new leader begins with a NOOP               | false      |
+| `legacyPush`                        | ours: members of releases up to 0.3.2 are in  | false      |
+|                                     | the group; all members push as these do       |            |
 
 No other name is taken. The file is as `rocketha.formats.properties` has it.
 
@@ -68,6 +70,7 @@ _NUMBERS: Final = {
 _FLAGS: Final = {
     "enableBatchAppend": "enable_batch_append",
     "enableFastAdvanceCommitIndex": "enable_fast_advance_commit_index",
+    "legacyPush": "legacy_push",
 }
 _SIZES: Final = {
     "mappedFileSizeForEntryData": "mapped_file_size_for_entry_data",

@@ -77,7 +77,7 @@ def test_a_leader_is_killed_and_nothing_acknowledged_is_lost(tmp_path: Path) -> 
 
 
 def test_the_leadership_goes_to_whom_the_leader_is_told(tmp_path: Path) -> None:
-    with DLedgerGroup(tmp_path) as group:
+    with DLedgerGroup(tmp_path, legacyPush="true") as group:
         group.start()
         leader, answer = group.append_acknowledged(b"x")
         follower = next(name for name in group.nodes if name != leader)
