@@ -121,6 +121,9 @@ def _compare(
 ) -> PusherStepped:
     """Tell whether this log has an entry of the leader; if not, what it has there.
 
+    Which term that is, and where it begins, or where what is not committed of it does: a leader of
+    DLedger compares the entry before that next, and has all behind it cut.
+
     Spec: DLedger!Compare
     Source: DLedgerEntryPusher.EntryHandler.handleDoCompare
     """
@@ -136,7 +139,10 @@ def _compare(
     )
     found = log.term_at(index)
     if found is not None:
-        answer = replace(answer, x_term=found, x_index=_first_of_term(log, found, index))
+        first = _first_of_term(log, found, index)
+        if state.committed_index < index:  # up to there a leader has the same
+            first = LogIndex(max(first, state.committed_index + 1))
+        answer = replace(answer, x_term=found, x_index=first)
     return PusherStepped(state, (SendPushAnswer(request=request, message=answer),))
 
 

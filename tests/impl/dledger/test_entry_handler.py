@@ -166,6 +166,15 @@ def test_what_a_follower_says_of_its_log(
     assert (stepped.state, stepped.action) == (pusher(), None)
 
 
+@pytest.mark.parametrize(("committed", "index", "first"), [(1, 3, 2), (0, 3, 1), (3, 4, 4)])
+def test_what_is_committed_it_does_not_offer_to_be_cut(
+    committed: int, index: int, first: int
+) -> None:
+    state = pusher(committed=committed)
+    answer = answered(compared(state, log(1, 1, 1, 1, 1), index, 2))
+    assert (answer.x_term, answer.x_index) == (1, first)
+
+
 # ---- TRUNCATE ----
 
 
