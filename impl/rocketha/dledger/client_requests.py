@@ -6,8 +6,8 @@
 | APPEND   | index and pos of the entry, when it is agreed on; or why not                       |
 | GET      | one entry of the leader's log, agreed on or not, as DLedger's server answers        |
 
-A client whose entry may still be agreed on is told WAIT_QUORUM_ACK_TIMEOUT, or NOT_LEADER by a node
-that led when it was asked.
+A client whose entry may still be agreed on is told WAIT_QUORUM_ACK_TIMEOUT, or TERM_CHANGED by a
+node that led when it was asked.
 
 Source: DLedgerServer (`handleMetadata`, `handleAppend`, `handleGet`)
 """
@@ -93,7 +93,10 @@ def appended(
     config, member = state.elector.config, state.elector.member
     said = AppendEntryResponse(group=config.group, leader_id=member.leader_id)
     if isinstance(answer, RefuseClient):
-        return replace(said, code=int(answer.code), leader_id=answer.leader_id)
+        code = answer.code
+        if answer.is_unknown and code is DLedgerResponseCode.NOT_LEADER:
+            code = DLedgerResponseCode.TERM_CHANGED
+        return replace(said, code=int(code), leader_id=answer.leader_id)
     pos = Offset(-1)
     if answer.index > log.before_begin_index:
         pos = log.entry(answer.index).pos
