@@ -9,7 +9,12 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-SOURCE_ROOTS: Final = (ROOT / "impl", ROOT / "peers" / "rocketmq", ROOT / "traces")
+SOURCE_ROOTS: Final = (
+    ROOT / "impl",
+    ROOT / "peers" / "dledger",
+    ROOT / "peers" / "rocketmq",
+    ROOT / "traces",
+)
 
 WITHOUT_BUGS: Final = tuple(
     sorted(

@@ -89,16 +89,24 @@ RULES: Final = (
         ImportRule(where=of, what="subprocess", except_in=place, why="Java has one place")
         for of, place in (
             ("rocketha", "nowhere"),
+            ("dledger_peer", "nowhere"),
             ("rocketmq_peer", "rocketmq_peer.processes"),
             ("rocketproof", "nowhere"),
             ("tlatrace", "tlatrace.tools"),
         )
     ),
-    ImportRule(where="rocketmq_peer", what="tlatrace", why="the peer does not know its judge"),
-    ImportRule(where="rocketmq_peer", what="rocketproof", why="the peer does not know its judge"),
+    *(
+        ImportRule(where=of, what=judge, why="the peer does not know its judge")
+        for of in ("dledger_peer", "rocketmq_peer")
+        for judge in ("tlatrace", "rocketproof")
+    ),
     *(
         ImportRule(where=of, what="rocketmq_peer", why="all else works without peers")
         for of in ("rocketha", "tlatrace")
+    ),
+    *(
+        ImportRule(where=of, what="dledger_peer", why="all else works without peers")
+        for of in ("rocketha", "rocketmq_peer", "rocketproof", "tlatrace")
     ),
     ImportRule(
         where="rocketproof",
@@ -211,6 +219,9 @@ def test_only_corpora_have_worker_processes() -> None:
         ("rocketproof.commands.demo", "import subprocess"),
         ("rocketmq_peer.proxy", "import subprocess"),
         ("rocketmq_peer.proxy", "import tlatrace.values"),
+        ("dledger_peer.group", "import subprocess"),
+        ("dledger_peer.group", "import rocketproof.output"),
+        ("rocketmq_peer.group", "import dledger_peer.group"),
         ("rocketproof.runs", "import rocketmq_peer.group"),
         ("rocketproof.commands.check", "import rocketmq_peer.group"),
         ("rocketha.ha.slave", "import rocketmq_peer.group"),

@@ -20,7 +20,7 @@ from tlatrace.extras import EXTRAS, installed, lacking, need
 from tlatrace.tools.java import resolve_java
 
 _BASE: Final = {"click", "msgspec", "rich"}
-_OURS: Final = {"rocketha", "rocketmq_peer", "rocketproof", "tlatrace"}
+_OURS: Final = {"dledger_peer", "rocketha", "rocketmq_peer", "rocketproof", "tlatrace"}
 
 
 def without(extra: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,1 @@
+"""DLedger groups of released servers and of ours, as processes of this machine."""
