@@ -186,6 +186,16 @@ class MixedGroup:
                     return name
         return None
 
+    def views(self) -> str:
+        """Say who leads, as each node has it."""
+        said = []
+        for name in self.up:
+            try:
+                said.append(f"{name}: {ask_leader(name, self.ports[name])}")
+            except (OSError, PacketError) as error:
+                said.append(f"{name}: {error}")
+        return ", ".join(said)
+
     def append_at_last(self, bodies: Iterable[str], limit_s: float) -> list[Append]:
         """Append until something is acknowledged, and no longer than that. Raises: PeerError"""
         calls: list[Append] = []

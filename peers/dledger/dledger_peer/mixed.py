@@ -90,6 +90,8 @@ def run_once(
         equal_s = group.wait_for_equal_logs(_CATCH_UP_S)
         words = "never" if equal_s is None else f"{equal_s:.1f} s later"
         say(f"healed: acknowledged after {acknowledged_s:.1f} s, all logs equal {words}")
+        if equal_s is None:
+            say(f"who leads, as each has it: {group.views()}")
         for name in group.up:
             group.kill(name)
         logs = group.read_files(say)
