@@ -97,10 +97,13 @@ def started(
     *,
     snapshot_index: LogIndex = NO_INDEX,
     seed: int = 0,
+    asks_from_ms: TimestampMs | None = None,
 ) -> NodeState:
     """Return a node that has just come up with its disk, and has loaded its newest snapshot.
 
-    Its first event is `Started`.
+    Its first event is `Started`. If it was up before, it asks for votes, in the next term, not
+    before `asks_from_ms`; None: at once. A leader of DLedger that has a majority does not follow
+    who is in a later term, and so never helps one whose log is behind.
 
     Spec: DLedger!Crash
     """
@@ -110,7 +113,10 @@ def started(
         applied_index=snapshot_index,
         snapshot_index=snapshot_index,
     )
-    return NodeState(elector=begun.state, pusher=pusher, random=seed)
+    elected = begun.state
+    if kept is not None:
+        elected = replace(elected, next_time_to_request_vote_ms=asks_from_ms)
+    return NodeState(elector=elected, pusher=pusher, random=seed)
 
 
 def draw(state: NodeState) -> tuple[NodeState, int]:

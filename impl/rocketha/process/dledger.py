@@ -58,7 +58,7 @@ from rocketha.runtime.events import RequestArrived, RequestEvent, ResponseArrive
 from rocketha.runtime.node_host import NodeHost
 from rocketha.runtime.performers import ClientPerformer, RequestPerformer
 from rocketha.storage.disk import RealDisk
-from rocketha.types import ConnectionId, RequestId, RequestReference
+from rocketha.types import ConnectionId, RequestId, RequestReference, TimestampMs
 
 __all__ = ["DLedgerProcess", "main"]
 
@@ -127,13 +127,14 @@ class DLedgerProcess:
 
     def run(self) -> None:
         """Serve until it is told to stop. Raises: RockethaError"""
-        store = self._files.store
+        store, config = self._files.store, self._configuration.node
         self.host.state = core.started(
-            self._configuration.node,
+            config,
             store.kept,
             store,
             snapshot_index=self._files.snapshot_index,
             seed=secrets.randbits(64),
+            asks_from_ms=TimestampMs(self._clock.now_ms() + config.lease_ms),
         )
         self._log(f"serves {self._listener.address}, the log ends at {store.end_index}")
         self._loop.stop_on_signals(signal.SIGTERM, signal.SIGINT)

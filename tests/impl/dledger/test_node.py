@@ -95,6 +95,16 @@ def test_a_start_keeps_term_and_vote_and_knows_what_the_snapshot_has() -> None:
     assert node.next_timer_ms(state) == 0
 
 
+def test_who_was_up_before_may_wait_for_a_leader_before_it_goes_to_the_next_term() -> None:
+    kept, later = TermAndVote(curr_term=Term(4), vote_leader="n2"), TimestampMs(NOW + 600)
+    state = node.started(config(), kept, log(1, 2), asks_from_ms=later)
+    assert node.next_timer_ms(state) == later
+    assert take(state, TimerFired(), log(1, 2), 599).state.elector.member.curr_term == 4
+    assert take(state, TimerFired(), log(1, 2), 600).state.elector.member.curr_term == 5
+    first = node.started(config(), None, log(), asks_from_ms=later)
+    assert node.next_timer_ms(first) == 0
+
+
 def test_draws_are_of_31_bits_and_differ() -> None:
     state, seen = leads(), set[int]()
     for _ in range(100):
