@@ -23,6 +23,10 @@ class Name(StrEnum):
     PUT = "Put"
 
 
+class Named(StrEnum):
+    SYNC = "Sync"
+
+
 @dataclass(frozen=True)
 class PutWanted:
     """An event."""
@@ -225,6 +229,7 @@ def test_a_node_that_runs_no_more_has_received_nothing_that_it_did_not_take() ->
             {"queues": [1, 2], "peer": "b2", "tries": 3},
         ),
         (Elect(4), "Elect", {"epoch": 4}),
+        (Named.SYNC, "Sync", {}),
     ],
 )
 def test_an_action_is_its_name_and_what_it_says(

@@ -73,6 +73,7 @@ from rocketha.types import BrokerId, ConnectionId, HaAddress, TimestampMs
 __all__ = ["GroupCluster", "GroupObserver"]
 
 _BOOT_MAX_MS: Final = 3_000
+_ELECTION_MAX_MS: Final = 10_000
 _FLUSH_MAX_MS: Final = 3
 _PROMISES: Final = frozenset({GroupActionName.ACKNOWLEDGE, GroupActionName.CONSUME})
 
@@ -275,7 +276,7 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
 
         There is no election yet. An observer sees a broker that did not register as down.
         """
-        until_ms = self.now_ms + _BOOT_MAX_MS
+        until_ms = self.now_ms + _ELECTION_MAX_MS
         while not self.controller.serves and self.scheduler.run_next(until_ms):
             pass
         for node in self.nodes.values():
@@ -372,17 +373,19 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         self, node: Node[GroupBroker], data: bytes, *, controller: int, leaves: bool
     ) -> None:
         """Send a frame to a controller; there are no elections before the group is observed."""
-        if self._observed or not _wants_election(data):
+        is_lost = not self._observed and _wants_election(data)
+        channel = NO_CHANNEL
+        if not is_lost:
             channel = self.channels.ask(node.id, data, leaves=leaves, controller=controller)
             self._exchanged(
                 ControllerFrame(channel=channel, broker=node.id, by_controller=False, data=data)
             )
-            if self._is_recorded:
-                self._frames += 1
-                recorder = self._recorders.of(node.id)
-                peers = self.plan.broker.controllers
-                to = peers[controller] if peers else CONTROLLER
-                note_frame_sent(recorder, channel, data, to=to, number=self._frames)
+        peers = self.plan.broker.controllers
+        if self._is_recorded and (peers or not is_lost):
+            self._frames += 1
+            recorder = self._recorders.of(node.id)
+            to = peers[controller] if peers else CONTROLLER
+            note_frame_sent(recorder, channel, data, to=to, number=self._frames)
 
     def answer_client(self, node: Node[GroupBroker], answer: AnswerClient) -> None:
         """Answer a producer or a consumer."""

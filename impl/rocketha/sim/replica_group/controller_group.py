@@ -222,6 +222,8 @@ class ControllerGroup:
         self._states: dict[int, ControllerState] = {}
         """Index of an entry -> what the first member has made of it."""
         self._last = -1
+        self._to_apply = 0
+        """What was agreed on when the faults ended."""
         self.agreed: list[Entry] = []
         """All entries that any member has applied, in their order."""
         self.machines: dict[BrokerId, LedgerMachine[DLedgerController]] = {}
@@ -277,12 +279,15 @@ class ControllerGroup:
 
     @property
     def has_settled(self) -> bool:
-        """Tell whether all members run and have applied the same, and one of them serves."""
-        applied = {
-            None if one.state is None else one.state.node.pusher.applied_index
+        """Tell whether all members run, one serves, and none lacks what was agreed on at the heal.
+
+        Heartbeats make new entries all the time, so that their ends are seldom the same.
+        """
+        applied = [
+            -1 if one.state is None else one.state.node.pusher.applied_index
             for one in self.machines.values()
-        }
-        return self.leader() is not None and len(applied) == 1 and None not in applied
+        ]
+        return self.serves and min(applied) >= self._to_apply
 
     def member_applied(
         self, member: ControllerMember, index: int, state: ControllerState, action: EntryActed
@@ -371,6 +376,7 @@ class ControllerGroup:
     def calm(self) -> None:
         """Let nothing go wrong any more."""
         self.is_calm = True
+        self._to_apply = self._last
         for member in self.members.values():
             member.go_on()
 

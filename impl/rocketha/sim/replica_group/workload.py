@@ -21,7 +21,7 @@ from rocketha.formats.remoting_frame import push_command
 from rocketha.histories.clients import GroupClients
 from rocketha.histories.history import History, Outcome, Put, Seen
 from rocketha.sim.engine.clock import TRUE_TIME
-from rocketha.sim.engine.fault_injector import FaultInjector
+from rocketha.sim.engine.fault_injector import NO_FAULT_PLAN, FaultInjector
 from rocketha.sim.engine.faults import Fault
 from rocketha.sim.engine.node import Node, broker_address
 from rocketha.sim.engine.random_source import Injection, InjectionPoint, PerPurposeStreams
@@ -100,10 +100,14 @@ class GroupWorkload:
         plan, cluster = self._plan, self._cluster
         calm, network = cluster.channels.faults, cluster.network.plan
         self._calm()
+        if cluster.controllers is not None:
+            cluster.controllers.network.plan = NO_FAULT_PLAN
         try:
             cluster.boot()
         finally:  # where a core fails, too: whom the controller does not know by now is down
             cluster.channels.faults, cluster.network.plan = calm, network
+            if cluster.controllers is not None:
+                cluster.controllers.network.plan = plan.faults
             cluster.observe()
         for node in cluster.nodes.values():
             self._injector.every(plan.flush_ms, partial(self._flush, node), "flush", node.id)
