@@ -61,7 +61,6 @@ def look_for_leader(state: GroupBroker, *, now_ms: TimestampMs) -> GroupStepped:
             asked_at_ms=now_ms,
             ask_at_ms=TimestampMs(now_ms + gap_ms),
             rounds=rounds,
-            own_word=False,
         ),
     )
     sent: list[GroupEffect] = []
@@ -76,7 +75,9 @@ def leader_answered(state: GroupBroker, answer: Answer, *, now_ms: TimestampMs) 
     """Follow whom an answer names, if it is one of the controllers that the broker knows.
 
     As long as somebody is followed and nothing speaks against it, only its own word and that of
-    another one that says it leads itself count. Source: ReplicasManager.updateControllerMetadata
+    another one that says it leads itself count.
+
+    Source: ReplicasManager.updateControllerMetadata
     """
     content, search = answer.reply.content, state.search
     if not isinstance(content, MetadataInfo):
@@ -85,14 +86,11 @@ def leader_answered(state: GroupBroker, answer: Answer, *, now_ms: TimestampMs) 
     if named is None:
         return state
     own_word = content.is_leader and named != search.doubted
-    if not own_word and (
-        search.own_word or (search.is_known and answer.controller != state.controller)
-    ):
+    if search.is_known and not own_word and answer.controller != state.controller:
         return state
     found = replace(
         search,
         is_known=True,
-        own_word=search.own_word or own_word,
         doubted=None if named == search.doubted else search.doubted,
         rounds=0,
         ask_at_ms=TimestampMs(search.asked_at_ms + state.options.sync_controller_metadata_ms),

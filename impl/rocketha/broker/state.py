@@ -109,8 +109,6 @@ class LeaderSearch:
     asked_at_ms: TimestampMs = BEGINNING
     ask_at_ms: TimestampMs = BEGINNING
     """When all were asked who leads, and when to ask again."""
-    own_word: bool = False
-    """Since then one has said that it leads itself, and was not the doubted one."""
     rounds: int = 0
     """How often they were asked since somebody was named."""
 

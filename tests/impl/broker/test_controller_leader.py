@@ -114,6 +114,7 @@ def test_nobody_is_followed_whom_it_does_not_know(leader: str | None) -> None:
     for question in questions(lone).values():
         say(lone, question, leader)
     assert (lone.state.controller, lone.state.search.is_known) == (0, False)
+    assert next_timer_ms(lone.state) == lone.now_ms + SOON_MS
     lone.pass_time(SOON_MS)
     assert list(questions(lone)) == [0, 1, 2]
 
@@ -159,6 +160,20 @@ def test_a_broker_does_not_look_all_the_time() -> None:
     assert list(questions(lone)) == [0, 2]
 
 
+def test_refusals_in_a_row_make_it_look_once() -> None:
+    lone = led_by(0)
+    for _ in range(2):
+        refuse(lone)
+        all_say(lone, 0)  # it goes on, and polls at once
+        lone.answer(GetReplicaInfo, code=ResponseCode.NOT_LEADER)
+        assert questions(lone) == {}
+        lone.pass_time(SOON_MS)
+        assert list(questions(lone)) == [0, 1, 2]
+        lone.pass_time(OPTIONS.request_timeout_ms)
+        all_say(lone, 0)
+        lone.frames.clear()
+
+
 def test_an_old_refusal_of_another_controller_is_nothing() -> None:
     lone = led_by(0)
     lone.pass_time(lone.state.options.sync_metadata_ms)
@@ -191,6 +206,7 @@ def test_a_silent_leader_is_looked_for() -> None:
         lone.replica.state = at
     say(lone, asked[0], CONTROLLERS[0], own=True)
     assert (lone.state.controller, lone.state.search.is_known) == (0, True)
+    assert lone.state.search.doubted is None
 
 
 def test_the_silence_of_others_is_nothing() -> None:
