@@ -27,6 +27,7 @@ from rocketha.broker.connections import GroupCore
 from rocketha.broker.core import new_broker
 from rocketha.broker.effects import GroupAction
 from rocketha.broker.events import CommandReceived, GroupEvent, Started
+from rocketha.broker.options import GroupOptions
 from rocketha.broker.state import GroupBroker, Registration
 from rocketha.errors import RequestError, RockethaError
 from rocketha.formats.broker_requests import (
@@ -45,6 +46,7 @@ from rocketha.process.broker_configuration import BrokerConfiguration
 from rocketha.process.client_service import ClientService, respond
 from rocketha.process.clock import ProcessClock
 from rocketha.process.controller_channel import ControllerChannel
+from rocketha.process.controller_channels import ControllerChannels
 from rocketha.process.event_loop import EventLoop, Link, Log
 from rocketha.process.name_server_channel import NameServerChannel
 from rocketha.process.node_timers import NodeTimers
@@ -93,7 +95,7 @@ class BrokerProcess:
         self._last: tuple[object, ...] = ()
         self._files = _open_files(config)
         self._sockets = ReplicationSockets(loop)
-        self._controllers = ControllerChannel(loop, config.controllers, self._controller_says)
+        self._controllers = _channels(loop, config.group, self._controller_says)
         self._names = NameServerChannel(
             loop,
             self._clock,
@@ -286,6 +288,17 @@ class BrokerProcess:
             changes=self._changes,
             topics=topics,
         )
+
+
+def _channels(
+    loop: EventLoop, options: GroupOptions, received: Callable[[RemotingCommand], None]
+) -> ControllerChannel | ControllerChannels:
+    if len(options.controllers) == 1:
+        return ControllerChannel(loop, options.controllers, received)
+    # So long it may be until a controller is asked something again; heartbeats have no answer.
+    asked_ms = max(options.sync_controller_metadata_ms, options.sync_metadata_ms)
+    patience_s = (asked_ms + options.request_timeout_ms) / 1e3
+    return ControllerChannels(loop, options.controllers, received, patience_s=patience_s)
 
 
 def _inboxes(core: GroupCore) -> Callable[..., Inbox[GroupEvent]]:

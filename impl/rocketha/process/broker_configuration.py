@@ -6,7 +6,8 @@
 | `brokerIP1`                                 | where it listens, an IPv4 address     | 127.0.0.1  |
 | `listenPort`, `haListenPort`                | for requests, and for slaves          | 10911,     |
 |                                             |                                       | 10912      |
-| `controllerAddr`                            | `host:port;host:port`                 | refused    |
+| `controllerAddr`                            | `host:port;host:port`: one controller,| refused    |
+|                                             | or all, as they name each other       |            |
 | `namesrvAddr`                               | likewise                              | none       |
 | `storePathRootDir`                          | the folder of its files               | refused    |
 | `mappedFileSizeCommitLog`                   | bytes of a segment                    | 1 GiB      |
@@ -23,6 +24,7 @@
 | `haReconnectInterval`                       | ours: a slave tries again after it    | 1000       |
 | `checkSyncStateSetPeriod`,                  | how often it asks and tells the       | RocketMQ's |
 | `syncBrokerMetadataPeriod`,                 | controller, milliseconds              |            |
+| `syncControllerMetadataPeriod`,             |                                       |            |
 | `brokerHeartbeatInterval`,                  |                                       |            |
 | `controllerHeartBeatTimeoutMills`           |                                       |            |
 | `brokerElectionPriority`                    | lower is elected before others        | the last   |
@@ -78,7 +80,6 @@ class BrokerConfiguration:
     """`listenPort`; two below it clients and slaves reach it, too (`fastListenPort`)."""
     ha_port: int
     name_servers: tuple[str, ...]
-    controllers: tuple[str, ...]
     store: Path
     segment_size: SizeBytes
     queues: int
@@ -117,7 +118,6 @@ class BrokerConfiguration:
             port=values.port("listenPort", 10911),
             ha_port=values.port("haListenPort", 10912),
             name_servers=values.addresses("namesrvAddr", required=False),
-            controllers=values.addresses("controllerAddr"),
             store=Path(values.text("storePathRootDir", None)),
             segment_size=SizeBytes(
                 values.number("mappedFileSizeCommitLog", _GIB, least=_SEGMENT_MIN)
@@ -152,6 +152,10 @@ def _group(values: _Values) -> GroupOptions:
         slave_not_catchup_ms=values.number("haMaxTimeSlaveNotCatchup", known.slave_not_catchup_ms),
         check_sync_state_set_ms=values.number(
             "checkSyncStateSetPeriod", known.check_sync_state_set_ms
+        ),
+        controllers=values.addresses("controllerAddr"),
+        sync_controller_metadata_ms=values.number(
+            "syncControllerMetadataPeriod", known.sync_controller_metadata_ms
         ),
         sync_metadata_ms=values.number("syncBrokerMetadataPeriod", known.sync_metadata_ms),
         heartbeat_interval_ms=values.number("brokerHeartbeatInterval", known.heartbeat_interval_ms),

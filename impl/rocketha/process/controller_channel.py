@@ -1,5 +1,8 @@
 """A broker's way to the controller that leads: it is found, and found again when it is lost.
 
+It is for a broker that was told where one controller is. Who knows of all of them finds the one
+that leads in its core, and has `ControllerChannels`.
+
 Frames for which there is no connection are lost, as on a network: who sent them asks again.
 
 Source: broker/controller `ReplicasManager` (`updateControllerMetadata`,

@@ -12,6 +12,7 @@ import pytest
 
 from rocketha.formats.broker_requests import BrokerCode, BrokerResponse, ha_question
 from rocketha.formats.remoting_command import RemotingCommand
+from tests.free_ports import free_port
 from tests.impl.process.broker_peers import SEGMENT, BrokerRun, records_in
 from tests.impl.process.controller_peers import Connection, ControllerRun, until
 
@@ -197,6 +198,17 @@ def test_files_have_one_process(calm: tuple[BrokerRun, BrokerRun]) -> None:
     assert "another process has these files" in again.said()
 
 
+def test_of_several_controllers_it_registers_with_the_one_that_leads(
+    tmp_path: Path, controller: ControllerRun
+) -> None:
+    addresses = f"127.0.0.1:{free_port()};127.0.0.1:{controller.port}"
+    with BrokerRun(tmp_path / "b1", 1, controllerAddr=addresses) as broker:
+        broker.start()
+        broker.send_until_ok(b"body")
+        assert controller.view().master_broker_id == 1
+    assert f"with the controller at 127.0.0.1:{controller.port}" in broker.said()
+
+
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
@@ -204,6 +216,7 @@ def test_files_have_one_process(calm: tuple[BrokerRun, BrokerRun]) -> None:
         ("slaveTimeout", "soon", "slaveTimeout is 'soon', not a number"),
         ("allAckInSyncStateSet", "yes", "allAckInSyncStateSet is 'yes'"),
         ("controllerAddr", "", "controllerAddr is missing"),
+        ("syncControllerMetadataPeriod", "-1", "syncControllerMetadataPeriod is '-1'"),
         ("namesrvAddr", "here", "'here' is no host:port"),
         ("brokerIP1", "localhost", "brokerIP1: "),
         ("brokerIP1", "10.1.2.3", "is not on loopback"),

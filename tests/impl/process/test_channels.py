@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 
 import pytest
@@ -14,6 +15,7 @@ from rocketha.formats.remoting_frame import command_stream, push_command
 from rocketha.process.calls import ask_once
 from rocketha.process.clock import ProcessClock
 from rocketha.process.controller_channel import ControllerChannel
+from rocketha.process.controller_channels import ControllerChannels
 from rocketha.process.event_loop import EventLoop, Link
 from rocketha.process.name_server_channel import NameServerChannel
 from rocketha.process.packets import PacketHandler
@@ -122,6 +124,67 @@ def test_a_leader_that_says_another_one_is_left(loop: EventLoop) -> None:
         (lambda: channel.leader == first.address, change),
         (lambda: channel.leader == second.address, lambda: None),
     )
+
+
+def echo(command: RemotingCommand) -> RemotingCommand:
+    return RemotingCommand(code=0, opaque=command.opaque, flag=1)
+
+
+def test_of_several_controllers_each_hears_what_is_for_it(loop: EventLoop) -> None:
+    servers = [Server(loop), Server(loop)]
+    for server in servers:
+        server.answer = echo
+    heard: list[RemotingCommand] = []
+    addresses = [server.address for server in servers]
+    channels = ControllerChannels(loop, addresses, heard.append, patience_s=9)
+    channels.start()
+
+    def ask(controller: int, opaque: int) -> Callable[[], None]:
+        frame = push_command(RemotingCommand(code=opaque, opaque=opaque))
+        return lambda: channels.ask(frame, controller=controller)
+
+    play(
+        loop,
+        (lambda: True, ask(1, 71)),
+        (lambda: len(heard) == 1, ask(0, 72)),
+        (lambda: len(heard) == 2, ask(1, 73)),
+        (lambda: len(heard) == 3, lambda: None),
+    )
+    assert [server.heard for server in servers] == [[72], [71, 73]]
+    assert [len(server.links) for server in servers] == [1, 1]
+    assert [command.opaque for command in heard] == [71, 72, 73]
+
+
+def test_a_controller_that_is_lost_or_silent_is_connected_with_anew(loop: EventLoop) -> None:
+    server, gone = Server(loop), Server(loop)
+    gone.listener.close()
+    heard: list[RemotingCommand] = []
+    addresses = [server.address, gone.address]
+    channels = ControllerChannels(loop, addresses, heard.append, patience_s=0.1)
+
+    def ask() -> None:
+        for controller in (0, 1):
+            frame = push_command(RemotingCommand(code=9, opaque=len(server.heard)))
+            channels.ask(frame, controller=controller)
+
+    def answer_from_now_on() -> None:
+        server.answer = echo
+        ask()
+
+    def lose_and_ask() -> None:
+        server.links[1].close()
+        loop.after(0.05, ask)
+
+    started = time.monotonic()
+    play(
+        loop,
+        (lambda: True, ask),
+        (lambda: time.monotonic() > started + 0.2, answer_from_now_on),
+        (lambda: len(heard) == 1, lose_and_ask),
+        (lambda: len(heard) == 2, lambda: None),
+    )
+    assert len(server.links) == 3
+    assert len(server.heard) == 3
 
 
 def said() -> NameServerRegistration:
