@@ -8,6 +8,7 @@ from __future__ import annotations
 from benchmarks import (
     batched_validation,
     compiled_validation,
+    controller_group,
     controller_restart,
     corpus_drivers,
     dledger_store,
@@ -32,6 +33,7 @@ if __name__ == "__main__":
     symmetric_search.main()
     native_search.main()
     controller_restart.main()
+    controller_group.main()
     records.main()
     linearizability.main()
     dledger_store.main()
