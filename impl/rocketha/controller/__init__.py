@@ -10,5 +10,5 @@
 | `dispatch` | a frame in, a frame out or "close" |
 | `node` | a controller on a disk: its log and snapshots are `rocketha.replicated_log` |
 | `host` | what runs it: events in, effects performed through ports |
-| `dledger_controller` | a member of a controller group: a DLedger node, and the controller above it |
+| `dledger_controller` | a member of a controller group: DLedger node and controller |
 """

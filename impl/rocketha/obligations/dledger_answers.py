@@ -197,6 +197,8 @@ def _compared(turn: Turn, message: Mapping[str, Any], answer: Mapping[str, Any])
         first = index
         while first > before["begin"] and before.term_at(first - 1) == own:
             first -= 1
+        if before["committed"] < index:  # what is committed a leader has, too
+            first = max(first, before["committed"] + 1)
         said |= {"xTerm": own, "xIndex": first}
     return all(answer.get(name) == value for name, value in said.items())
 

@@ -285,7 +285,8 @@ def _draw(streams: PerPurposeStreams, options: SimOptions) -> DLedgerPlan:
 
 
 def test_a_group_that_pushes_so_converges_and_is_linearizable() -> None:
-    simulation = replace(SIMULATION, draw_plan=_draw)
+    # What members owe is said of the pushes of 0.4.0.
+    simulation = replace(SIMULATION, draw_plan=_draw, obligations=())
     for seed in range(8):
         group = simulate(simulation, seed, SimOptions(), NullDLedgerObserver())
         assert group.report.converged, seed

@@ -228,6 +228,11 @@ class Channels:
         for channel in list(self._open.values()):
             self.refuse(channel)
 
+    def stopped(self, place: int) -> None:
+        """A controller is gone, by its place, and with it all its channels."""
+        assert not place, "there is one controller"
+        self.refuse_all()
+
     # ---- partitions ----
 
     def block(self, broker: BrokerId, *, up: bool) -> None:

@@ -50,13 +50,10 @@ from rocketha.sim.replica_group.actions import (
 )
 from rocketha.sim.replica_group.callers import Callers
 from rocketha.sim.replica_group.channels import Channels, is_outside
-from rocketha.sim.replica_group.controller import (
-    CONTROLLER,
-    ControllerMachine,
-    SimulatedController,
-)
+from rocketha.sim.replica_group.controller import CONTROLLER, SimulatedController
 from rocketha.sim.replica_group.controller_channels import ControllerChannels
 from rocketha.sim.replica_group.controller_group import ControllerGroup
+from rocketha.sim.replica_group.controllers import Surroundings, group_of, single
 from rocketha.sim.replica_group.cut_steps import is_one_for_the_group
 from rocketha.sim.replica_group.plan import GroupPlan
 from rocketha.sim.replica_group.recorders import (
@@ -101,17 +98,11 @@ class GroupObserver(Protocol):
         ...
 
     def stepped(self, cluster: GroupCluster, broker: BrokerId) -> None:
-        """Look at the cluster after any step of a broker, and `acted` if it was an action.
-
-        Also after what the network did to a connection of a broker without asking it.
-        """
+        """Look at the cluster after any step of a broker, and what the network did to it."""
         ...
 
     def exchanged(self, cluster: GroupCluster, what: Exchanged) -> None:
-        """Hear what goes over the wire, from the first registration on.
-
-        What a broker sends comes before `acted`, what the controller sends after it.
-        """
+        """Hear what goes over the wire: a broker's before `acted`, the controller's after it."""
         ...
 
 
@@ -179,50 +170,18 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         self.controllers: ControllerGroup | None = None
         self.channels: Channels | ControllerChannels
         self.controller: SimulatedController
-        if controller_network is None:
-            self.channels = Channels(
-                self,
-                scheduler=scheduler,
-                random_source=random_source,
-                counts=counts,
-                faults=plan.channels,
-            )
-            self.controller = ControllerMachine(
-                plan.controller,
-                clock=plan.controller_clock,
-                scheduler=scheduler,
-                rng=random_source.of("controller"),
-                channels=self,
-                recorder=self,
-                recording=recording,
-                broker_name=plan.broker.broker_name,
-                scan_ms=plan.scan_ms,
-            )
-            return
-        names = tuple([config.self_id for config in plan.members])
-        self._group_channels = self.channels = ControllerChannels(
-            self,
-            names=names,
-            leader=lambda: group.leader_place,
+        given = Surroundings(
             scheduler=scheduler,
-            random_source=random_source,
-            counts=counts,
-            faults=plan.channels,
-        )
-        self.controller = self.controllers = group = ControllerGroup(
-            plan.members,
-            plan.controller,
-            clocks=plan.member_clocks,
-            bugs=plan.bugs,
-            scheduler=scheduler,
-            network=controller_network,
             random_source=random_source,
             counts=counts,
             recording=recording,
             crash_points=self.crash_points,
-            listener=self,
-            has_doubled=Fault.CONTROLLER_DUPLICATE in plan.faults,
         )
+        if controller_network is None:
+            self.channels, self.controller = single(self, plan, given)
+        else:
+            self.channels, self.controllers = group_of(self, plan, controller_network, given)
+            self.controller = self.controllers
 
     def _fresh(self, broker: BrokerId) -> GroupBroker:
         return new_broker(address=broker_address(broker), options=self.plan.broker)
@@ -304,10 +263,7 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         self._report(node.id, Crashed(broker=node.id))
 
     def may_end(self, node: Node[GroupBroker], step: StepUnderWay[Any, Any], shown: Shown) -> bool:
-        """Spare a broker that the controller does not know yet, as every crash does.
-
-        Nor does one end of which only the log is cut: ReplicaGroup has no loss of a log's end.
-        """
+        """Spare who is not known yet, as every crash does, and whose log alone would be cut."""
         if shown is Shown.CUT_LOG or is_one_for_the_group(step):
             return False
         return self._observed and not self.is_starting(node)
@@ -330,10 +286,7 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         )
 
     def flush(self, node: Node[GroupBroker]) -> None:
-        """Run the flush service of a broker that runs.
-
-        Source: CommitLog.FlushRealTimeService
-        """
+        """Run the flush service of a broker. Source: CommitLog.FlushRealTimeService"""
         self._hosts.flush(node)
 
     def call(self, broker: BrokerId, call: PutRequested | PullRequested) -> None:
@@ -500,7 +453,7 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
 
     def controller_stopped(self, controller: int) -> None:
         """A member of the controller group is down, and all its channels are gone."""
-        self._group_channels.stopped(controller)
+        self.channels.stopped(controller)
 
     def notify_from(self, controller: int, address: str, data: bytes) -> None:
         """Send a frame of a controller to the broker at an address."""
