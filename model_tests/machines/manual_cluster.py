@@ -111,6 +111,8 @@ class ManualCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAct
     ) -> None:
         """Start all brokers, and let them register; nobody asks for an election yet."""
         self.plan = _Plan(bugs=bugs, broker=options, controller=controller)
+        self.controllers = None
+        """There is one controller, and no group of them."""
         self.network = ManualNetwork(half_open=True)
         self.post = ManualRpc()
         self.route: BrokerId | None = None

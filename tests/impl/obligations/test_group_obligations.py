@@ -162,7 +162,7 @@ def test_a_broker_that_sends_heartbeats_whenever_a_timer_fires_is_seen(
         return beat(replace(state, heartbeat_at_ms=TimestampMs(0)), **kwargs)
 
     monkeypatch.setattr(timers, "_beat", always)
-    assert any(what.startswith("send heartbeats once") for what in all_missed())
+    assert any(what.startswith("send a controller heartbeats once") for what in all_missed())
 
 
 def test_a_broker_without_heartbeats_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:

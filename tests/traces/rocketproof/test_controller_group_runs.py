@@ -10,7 +10,7 @@ from rocketproof.commands.simulate import command
 ARGS = ("--controllers", "3", "--judge")
 
 
-@pytest.mark.parametrize(("protocol", "seed"), [("replica_group", "3"), ("sync_state_set", "0")])
+@pytest.mark.parametrize(("protocol", "seed"), [("replica_group", "2"), ("sync_state_set", "0")])
 def test_runs_conform(protocol: str, seed: str) -> None:
     result = CliRunner().invoke(command, [protocol, *ARGS, "--seed", seed])
     assert result.exit_code == 0, result.output

@@ -109,7 +109,7 @@ def test_a_protocol_without_records_says_so(
     result = call("simulate", "lock_quorum", "--seed", 7, "--records", tmp_path / "R")
 
     assert result.exit_code == 2
-    assert "nodes of lock_quorum write no records (those of epoch_truncation, " in result.output
+    assert "nodes of lock_quorum write no records (those of dledger, " in result.output
     assert not (tmp_path / "R").exists()
 
 

@@ -90,7 +90,7 @@ class Outsiders:
         make, replica = rng.choice(_ASKED), rng.choice(list(self._cluster.nodes))
         if group is None or replica not in group.replicas or not self._cluster.controller.serves:
             return
-        if make is _cleaning and self._cluster.controllers is not None:
+        if make in (_cleaning, _proposal) and self._cluster.controllers is not None:
             return  # what must be refused now may be granted when it is agreed on
         now_ms = self._cluster.controller_shows_ms
         asked = make(_Scene(group=group, replica=replica, rng=rng, now_ms=now_ms))
