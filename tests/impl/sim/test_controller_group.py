@@ -13,6 +13,7 @@ from rocketha.controller.dledger_controller import (
 from rocketha.controller.entry import Entry
 from rocketha.controller.state import ChannelId
 from rocketha.controller.state_machine import ControllerStateMachine
+from rocketha.dledger.config import DLedgerConfig
 from rocketha.errors import SnapshotError
 from rocketha.formats.controller_codes import RequestCode, ResponseCode
 from rocketha.formats.controller_request_codec import push_request
@@ -24,7 +25,7 @@ from rocketha.formats.controller_requests import (
 )
 from rocketha.formats.controller_responses import MetadataInfo, Reply, pull_reply
 from rocketha.formats.remoting_frame import pull_command, push_command
-from rocketha.known_bugs import NO_BUGS
+from rocketha.known_bugs import NO_BUGS, Bug, Bugs
 from rocketha.recording.recorder import NOT_RECORDED
 from rocketha.sim.engine.clock import TRUE_TIME
 from rocketha.sim.engine.crash_points import CrashPoints
@@ -50,13 +51,13 @@ NEXT_ID = GetNextBrokerId(cluster_name=CLUSTER, broker_name=GROUP)
 class World:
     """Hears what the members say. Implements `GroupListener`."""
 
-    def __init__(self, members: int = 3, *, seed: int = 1) -> None:
+    def __init__(self, members: int = 3, *, seed: int = 1, bugs: Bugs = NO_BUGS) -> None:
         self.said: list[tuple[ChannelId, Reply]] = []
         self.entries: list[Entry] = []
         self.asked: dict[tuple[ChannelId, int], RequestCode] = {}
         self.scheduler = Scheduler()
         streams = PerPurposeStreams(seed, UNRESTRICTED)
-        plan = draw_group_run(streams, SimOptions(controllers=members))
+        plan = draw_group_run(streams, SimOptions(controllers=members, bugs=bugs))
         counts = FaultCounts()
         configs = tuple(
             [replace(one, enable_snapshot=True, snapshot_threshold=5) for one in plan.members]
@@ -65,7 +66,7 @@ class World:
             configs,
             plan.controller,
             clocks=(TRUE_TIME,) * members,
-            bugs=NO_BUGS,
+            bugs=bugs,
             scheduler=self.scheduler,
             network=Network(self.scheduler, streams, counts=counts, plan=NO_FAULT_PLAN),
             random_source=streams,
@@ -170,22 +171,43 @@ def test_a_member_that_does_not_lead_says_who_does() -> None:
     assert said.is_leader
 
 
-def test_a_leader_that_is_cut_off_answers_neither_writes_nor_queries() -> None:
-    world = World()
-    leader = world.lead()
+def cut_off(world: World, leader: ControllerMember) -> None:
+    """Let nobody hear the leader, and let it hear nobody, while a query and a write come to it."""
     for other in world.group.members.values():
         if other is not leader:
             world.group.network.block(leader.id, other.id)
             world.group.network.block(other.id, leader.id)
     world.ask(leader, NEXT_ID, 1)
     world.ask(leader, register(1), 2)
+
+
+def test_a_leader_that_is_cut_off_answers_neither_writes_nor_queries() -> None:
+    world = World()
+    leader = world.lead()
+    cut_off(world, leader)
     world.run(3_000)
-    assert all(reply.code is ResponseCode.NOT_LEADER for _, reply in world.said)
+    assert [reply.code for _, reply in world.said] == [ResponseCode.NOT_LEADER]  # of the query
     successor = world.group.leader()
     assert successor is not None
     assert successor is not leader
     groups = successor.machine.running().controller.state.groups
     assert "group-1" not in groups
+
+
+def test_a_query_that_is_answered_without_a_majority_is_noticed() -> None:
+    world = World(bugs=frozenset({Bug.LOCAL_READ}))
+    cut_off(world, world.lead())
+    world.run(3_000)
+    assert [reply.code for _, reply in world.said] == [ResponseCode.SUCCESS]
+
+
+def test_an_entry_that_no_majority_has_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World()
+    leader = world.lead()
+    monkeypatch.setattr(DLedgerConfig, "is_quorum", lambda *_: True)
+    cut_off(world, leader)
+    with pytest.raises(CoreFailure, match="which 1 have on their disks"):
+        world.run()
 
 
 def test_a_member_that_was_away_for_long_is_refilled_by_a_snapshot() -> None:
@@ -242,9 +264,9 @@ def test_a_snapshot_has_all_groups_and_damage_is_refused() -> None:
             fresh.on_snapshot_load(damaged)
 
 
-def test_one_seed_is_one_run_and_members_strike_too() -> None:
-    reports = [
+def test_one_seed_is_one_run() -> None:
+    runs = [
         simulate(SIMULATION, 3, SimOptions(controllers=3), NullGroupObserver()) for _ in range(2)
     ]
-    assert reports[0].report == reports[1].report
-    assert reports[0].clients.content() == reports[1].clients.content()
+    assert runs[0].report == runs[1].report
+    assert runs[0].clients.content() == runs[1].clients.content()

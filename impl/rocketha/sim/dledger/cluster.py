@@ -10,6 +10,7 @@ from rocketha.dledger.node_state import NodeState
 from rocketha.recording.recorder import NOT_RECORDED, Recording
 from rocketha.sim.dledger.clients import Clients
 from rocketha.sim.dledger.machine import DLedgerMachine, Member, MemberStepped, SavedClient
+from rocketha.sim.dledger.member import end_in_step
 from rocketha.sim.dledger.plan import DLedgerPlan
 from rocketha.sim.engine.crash_points import CrashPoints, Ending
 from rocketha.sim.engine.faults import Fault, FaultCounts
@@ -166,18 +167,7 @@ class DLedgerCluster:
 
     def end_in_step(self, machine: Node[NodeState], ending: Ending) -> None:
         """Stop a member in the middle of a step; it comes back."""
-        if ending.end is not Fault.PROCESS_CRASH:
-            machine.lose_power(ending.rng if ending.end is Fault.TORN_WRITE else None)
-        if ending.silent:
-            self.counts.add(Fault.HALF_OPEN)
-        self.crash(machine, silent=ending.silent)
-        incarnation = machine.incarnation
-
-        def restart() -> None:
-            if machine.state is None and machine.incarnation == incarnation:
-                self.restart(machine)
-
-        self.scheduler.after(ending.restart_ms, restart)
+        end_in_step(self, machine, ending)
 
     # ---- who hears requests (rocketha.sim.engine.remoting_calls.Servers) ----
 

@@ -26,6 +26,7 @@ from rocketha.runtime.performer import Performer
 from rocketha.runtime.ports import StepUnderWay
 from rocketha.sim.engine.crash_points import CrashPoints, Ending
 from rocketha.sim.engine.failure import CoreFailure
+from rocketha.sim.engine.fault_injector import FaultTarget
 from rocketha.sim.engine.faults import Fault, FaultCounts
 from rocketha.sim.engine.frames import FrameRecorder
 from rocketha.sim.engine.node import Node
@@ -33,7 +34,7 @@ from rocketha.sim.engine.remoting_calls import Arrived
 from rocketha.sim.engine.request_ports import CallingCluster, CallingNode
 from rocketha.types import BrokerId, SizeBytes, TimestampMs
 
-__all__ = ["STORE", "LedgerMachine", "LedgerMember", "LedgerSurroundings"]
+__all__ = ["STORE", "LedgerMachine", "LedgerMember", "LedgerSurroundings", "end_in_step"]
 
 S = TypeVar("S")
 H = TypeVar("H")
@@ -70,6 +71,22 @@ class LedgerMachine(Node[S]):
         if self.opened is None:
             return 0
         return self.opened.store.end_index - self.opened.store.synced_index
+
+
+def end_in_step(group: FaultTarget[S], machine: Node[S], ending: Ending) -> None:
+    """Stop a member in the middle of a step; it comes back."""
+    if ending.end is not Fault.PROCESS_CRASH:
+        machine.lose_power(ending.rng if ending.end is Fault.TORN_WRITE else None)
+    if ending.silent:
+        group.counts.add(Fault.HALF_OPEN)
+    group.crash(machine, silent=ending.silent)
+    incarnation = machine.incarnation
+
+    def restart() -> None:
+        if machine.state is None and machine.incarnation == incarnation:
+            group.restart(machine)
+
+    group.scheduler.after(ending.restart_ms, restart)
 
 
 class LedgerSurroundings(CallingCluster, Protocol):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from random import Random
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Final, Protocol, TypeAlias
 
 from rocketha.controller.applied import ControllerEvent
 from rocketha.controller.core import (
@@ -39,9 +39,9 @@ from rocketha.dledger.performers import RolePerformer
 from rocketha.dledger.state import RoleChanged
 from rocketha.known_bugs import Bugs
 from rocketha.recording.recorder import Recording, StepRecorder
-from rocketha.replicated_log.replicated_log import EntryApplied
+from rocketha.replicated_log.replicated_log import EntryApplied, LogPosition
 from rocketha.runtime.events import RequestEvent
-from rocketha.sim.dledger.member import LedgerMachine, LedgerMember
+from rocketha.sim.dledger.member import LedgerMachine, LedgerMember, end_in_step
 from rocketha.sim.engine.clock import Clock
 from rocketha.sim.engine.crash_points import CrashPoints, Ending
 from rocketha.sim.engine.failure import CoreFailure
@@ -108,7 +108,8 @@ class ControllerMember(LedgerMember[DLedgerController, _Hears, NodeAction | Entr
         applying = ControllerMachinePerformer(
             self.files, lambda: self._service, config, self.request
         )
-        performers = (applying, RolePerformer(self._role_changed), ChannelPerformer(self, self))
+        ports = _Ports(self, group)
+        performers = (applying, RolePerformer(self._role_changed), ChannelPerformer(ports, ports))
         core = DLedgerControllerCore(options, addresses)
         super().__init__(machine, core, config, group, performers)
         self.record({"kind": "member", "peers": config.peers}, dict)
@@ -130,6 +131,14 @@ class ControllerMember(LedgerMember[DLedgerController, _Hears, NodeAction | Entr
         """Return the term in which it serves brokers; 0: it does not."""
         state = self.machine.state
         return 0 if state is None or state.serves_in is None else state.serves_in
+
+    def holds(self, position: LogPosition) -> bool:
+        """Tell whether no power cut takes an entry from its disk, be it up or down."""
+        store = self.files().store
+        if position.index <= store.before_begin_index:
+            return True
+        is_there = store.term_at(position.index) == position.term
+        return is_there and position.index <= store.synced_index
 
     def hear(self, event: FrameReceived | ChannelGone | ScanDue) -> None:
         """Let it hear a broker, or its timer, if it runs, as soon as it does not stand still."""
@@ -159,32 +168,38 @@ class ControllerMember(LedgerMember[DLedgerController, _Hears, NodeAction | Entr
         self.frames.take()
         if isinstance(event, EntryApplied) and isinstance(action, EntryActed):
             state = self.machine.running().controller.state
-            self._group.member_applied(self, event.position.index, state, action)
+            self._group.member_applied(self, event.position, state, action)
 
     def _role_changed(self, changed: RoleChanged) -> None:
         """Have nothing that leads or follows but the node itself."""
 
-    # ---- ports (rocketha.controller.host) ----
 
-    def answer(self, channel: Any, data: bytes = b"") -> None:
+class _Ports:
+    """The channels and the timer of a member (rocketha.controller.host)."""
+
+    def __init__(self, member: ControllerMember, group: ControllerGroup) -> None:
+        self._member = member
+        self._group = group
+
+    def answer(self, channel: ChannelId, data: bytes) -> None:
         """Send the answer to a request over its channel."""
-        if not self.is_muted:
+        if not self._member.is_muted:
             self._group.listener.answer(channel, data)
 
     def close(self, channel: ChannelId, *, reason: str) -> None:
         """End a channel."""
-        if not self.is_muted:
+        if not self._member.is_muted:
             self._group.listener.close(channel, reason=reason)
 
     def notify(self, address: str, data: bytes) -> None:
         """Send a frame to the broker at an address."""
-        if not self.is_muted:
-            self._group.listener.notify_from(self.number, address, data)
+        if not self._member.is_muted:
+            self._group.listener.notify_from(self._member.number, address, data)
 
     def scan_soon(self) -> None:
         """Scan after a time that is drawn."""
         wait_ms = 1 + self._group.rng.randrange(_SOON_MAX_MS)
-        self._group.scheduler.after(wait_ms, lambda: self.hear(ScanDue()))
+        self._group.scheduler.after(wait_ms, lambda: self._member.hear(ScanDue()))
 
 
 class ControllerGroup:
@@ -290,18 +305,27 @@ class ControllerGroup:
         return self.serves and min(applied) >= self._to_apply
 
     def member_applied(
-        self, member: ControllerMember, index: int, state: ControllerState, action: EntryActed
+        self,
+        member: ControllerMember,
+        position: LogPosition,
+        state: ControllerState,
+        action: EntryActed,
     ) -> None:
         """Compare what a member has made of an entry; the first one tells it to who watches.
 
-        Raises: CoreFailure
+        A majority has the entry on its disks then. Raises: CoreFailure
         """
+        index = position.index
         if index in self._states:
             if self._states[index] != state:
                 name = member.config.self_id
                 raise CoreFailure(f"{name} has another state than others after entry {index}")
             return
         assert index > self._last, (index, self._last)
+        holders = sum(one.holds(position) for one in self.members.values())
+        if 2 * holders <= len(self.members):
+            name = member.config.self_id
+            raise CoreFailure(f"{name} applies entry {index}, which {holders} have on their disks")
         self._states[index], self._last = state, index
         self.agreed.append(action.entry)
         self.listener.applied(action.entry, action.events)
@@ -382,18 +406,7 @@ class ControllerGroup:
 
     def end_in_step(self, machine: Node[DLedgerController], ending: Ending) -> None:
         """Stop a member in the middle of a step; it comes back."""
-        if ending.end is not Fault.PROCESS_CRASH:
-            machine.lose_power(ending.rng if ending.end is Fault.TORN_WRITE else None)
-        if ending.silent:
-            self.counts.add(Fault.HALF_OPEN)
-        self.crash(machine, silent=ending.silent)
-        incarnation = machine.incarnation
-
-        def restart() -> None:
-            if machine.state is None and machine.incarnation == incarnation:
-                self.restart(machine)
-
-        self.scheduler.after(ending.restart_ms, restart)
+        end_in_step(self, machine, ending)
 
     # ---- who hears requests (rocketha.sim.engine.remoting_calls.Servers) ----
 
