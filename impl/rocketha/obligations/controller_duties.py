@@ -34,7 +34,7 @@ from rocketha.formats.controller_requests import (
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.obligations.controller_answers import ControllerAnswers
 from rocketha.obligations.controller_choices import ControllerChoices
-from rocketha.obligations.controller_restarts import kept_heartbeats
+from rocketha.obligations.controller_restarts import has_controller_group, kept_heartbeats
 from rocketha.obligations.controller_scans import ControllerScans, refused_channels
 from rocketha.obligations.controller_view import GroupKnown
 from rocketha.obligations.obligation import Due, Obligation, RecordedRun, time_ms
@@ -234,8 +234,8 @@ def _name(broker: int) -> str:
 
 
 def _dues(run: RecordedRun) -> Iterator[Due]:
-    if _CONTROLLER not in run.headers:
-        return iter(())  # a controller group: what its members say is judged by what brokers hear
+    if has_controller_group(run):
+        return iter(())  # what its members say is judged by what brokers hear
     return _Fold(run).dues(run.records)
 
 

@@ -26,14 +26,19 @@ from rocketha.obligations.obligation import Due, Obligation, RecordedRun, time_m
 from rocketha.recording.record import STARTED, Json, NodeRecord
 from rocketha.types import INT32_MAX, NO_EPOCH
 
-__all__ = ["CONTROLLER_RESTARTS", "kept_heartbeats"]
+__all__ = ["CONTROLLER_RESTARTS", "has_controller_group", "kept_heartbeats"]
 
 _CONTROLLER: Final = "controller"
 
 
+def has_controller_group(run: RecordedRun) -> bool:
+    """Tell whether the controllers are members of a group: each says so of itself."""
+    return any(header.settings.get("kind") == "member" for header in run.headers.values())
+
+
 def _dues(run: RecordedRun) -> Iterator[Due]:
-    if _CONTROLLER not in run.headers:
-        return  # a controller group, whose members are restarted as those of DLedger
+    if has_controller_group(run):
+        return  # its members are restarted as those of DLedger
     threshold = run.headers[_CONTROLLER].settings.get("snapshot_threshold")
     left: Json = None
     for record in run.by_node.get(_CONTROLLER, ()):

@@ -16,7 +16,11 @@ from rocketha.controller import election, liveness
 from rocketha.controller.applied import NotifyBroker
 from rocketha.controller.core import ControllerCore
 from rocketha.controller.state import Group
+from rocketha.obligations.controller_duties import DUTIES_OF_THE_CONTROLLER
+from rocketha.obligations.controller_restarts import CONTROLLER_RESTARTS
+from rocketha.obligations.obligation import Obligation, RecordedRun
 from rocketha.obligations.replica_group import REPLICA_GROUP
+from rocketha.recording.record import NodeHeader
 from rocketha.runtime.effects import SendToController
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import simulate
@@ -207,3 +211,13 @@ def test_a_broker_that_wants_another_master_is_seen(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(roles, "_want_master", greedy)
     assert "ask for an election only where there is no master" in all_missed()
+
+
+@pytest.mark.parametrize("duties", [DUTIES_OF_THE_CONTROLLER, CONTROLLER_RESTARTS])
+def test_only_a_group_of_controllers_may_leave_out_what_one_writes(duties: Obligation) -> None:
+    of_nobody = RecordedRun(headers={}, records=(), ended_ms=TimestampMs(0))
+    with pytest.raises(KeyError, match="controller"):
+        list(duties.dues(of_nobody))
+    member = NodeHeader(protocol="replica_group", node="c1", settings={"kind": "member"})
+    of_group = replace(of_nobody, headers={"c1": member})
+    assert list(duties.dues(of_group)) == []
