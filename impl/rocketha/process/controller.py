@@ -17,7 +17,6 @@ import signal
 import sys
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 from rocketha.controller.applied import ControllerEvent
@@ -25,9 +24,9 @@ from rocketha.controller.dispatch import ControllerOptions
 from rocketha.controller.entry import Entry
 from rocketha.controller.host import ControllerHost, ControllerPorts
 from rocketha.controller.state import ChannelId
-from rocketha.errors import RockethaError
 from rocketha.formats.remoting_frame import frame_stream
 from rocketha.process.clock import ProcessClock
+from rocketha.process.command_line import serve
 from rocketha.process.controller_configuration import ControllerConfiguration, read_configuration
 from rocketha.process.controller_records import ControllerRecords
 from rocketha.process.event_loop import EventLoop, Link, Log
@@ -40,7 +39,6 @@ __all__ = ["ControllerProcess", "main"]
 _SILENT_MAX_S: Final = 120.0
 """Source: `NettyServerConfig.serverChannelMaxIdleTimeSeconds`"""
 
-_WORDS: Final = 2
 """Of its command line: as RocketMQ's own programs have it."""
 
 _NOTIFIED_MAX: Final = 1024
@@ -226,24 +224,11 @@ class _NoticeHandler:
 
 def main(arguments: list[str]) -> int:
     """Run a controller; return its exit code."""
-
-    def say(line: str) -> None:
-        print(line, flush=True)
-
-    if len(arguments) != _WORDS or arguments[0] != "-c":
-        print("usage: python -m rocketha.process.controller -c CONFIGURATION", file=sys.stderr)
-        return 2
-    try:
-        process = ControllerProcess(read_configuration(Path(arguments[1])), log=say)
-    except (RockethaError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    try:
-        process.run()
-    except (RockethaError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return serve(
+        "controller",
+        arguments,
+        lambda path, log: ControllerProcess(read_configuration(path), log=log),
+    )
 
 
 if __name__ == "__main__":

@@ -16,8 +16,6 @@ from __future__ import annotations
 import secrets
 import signal
 import sys
-from pathlib import Path
-from typing import Final
 
 from rocketha.dledger import node as core
 from rocketha.dledger.client_requests import CLIENT_CODES, ClientRequest, appended, ask
@@ -38,7 +36,6 @@ from rocketha.dledger.performers import (
     RolePerformer,
 )
 from rocketha.dledger.state import RoleChanged
-from rocketha.errors import RockethaError
 from rocketha.formats.dledger_request_codec import pull_request, push_response
 from rocketha.formats.dledger_requests import (
     AppendEntryRequest,
@@ -48,6 +45,7 @@ from rocketha.formats.dledger_requests import (
 )
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.process.clock import ProcessClock
+from rocketha.process.command_line import serve
 from rocketha.process.dledger_configuration import DLedgerConfiguration, read_configuration
 from rocketha.process.dledger_remoting import DLedgerRemoting
 from rocketha.process.event_loop import EventLoop, Log
@@ -62,7 +60,6 @@ from rocketha.types import ConnectionId, RequestId, RequestReference, TimestampM
 
 __all__ = ["DLedgerProcess", "main"]
 
-_WORDS: Final = 2
 _Event = NodeHears | RequestEvent
 
 
@@ -217,24 +214,9 @@ def _has_no_backlog(conn: ConnectionId) -> int:
 
 def main(arguments: list[str]) -> int:
     """Run a node; return its exit code."""
-
-    def say(line: str) -> None:
-        print(line, flush=True)
-
-    if len(arguments) != _WORDS or arguments[0] != "-c":
-        print("usage: python -m rocketha.process.dledger -c CONFIGURATION", file=sys.stderr)
-        return 2
-    try:
-        process = DLedgerProcess(read_configuration(Path(arguments[1])), log=say)
-    except (RockethaError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    try:
-        process.run()
-    except (RockethaError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 1
-    return 0
+    return serve(
+        "dledger", arguments, lambda path, log: DLedgerProcess(read_configuration(path), log=log)
+    )
 
 
 if __name__ == "__main__":

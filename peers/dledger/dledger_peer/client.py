@@ -27,7 +27,7 @@ from rocketha.formats.dledger_requests import (
 from rocketha.formats.remoting_frame import pull_command, push_command
 from rocketha.types import LogIndex
 
-__all__ = ["GROUP", "Client", "append_once", "ask_leader"]
+__all__ = ["GROUP", "Client", "append_once", "ask_leader", "ask_node"]
 
 GROUP: Final = "g"
 
@@ -36,7 +36,7 @@ _LOST_PAUSE_S: Final = 0.1
 _READ_EVERY: Final = 5
 
 
-def _call(port: int, code: DLedgerRequestCode, message: DLedgerRequest) -> DLedgerResponse:
+def ask_node(port: int, code: DLedgerRequestCode, message: DLedgerRequest) -> DLedgerResponse:
     """Ask a node. Raises: OSError, PacketError"""
     with socket.create_connection(("127.0.0.1", port), timeout=_ANSWER_S) as sock:
         sock.sendall(push_command(push_request(message, opaque=1)))
@@ -52,7 +52,7 @@ def _call(port: int, code: DLedgerRequestCode, message: DLedgerRequest) -> DLedg
 def ask_leader(node: str, port: int) -> str | None:
     """Ask a node who leads. Raises: OSError, PacketError"""
     message = MetadataRequest(group=GROUP, remote_id=node)
-    answer = _call(port, DLedgerRequestCode.METADATA, message)
+    answer = ask_node(port, DLedgerRequestCode.METADATA, message)
     assert isinstance(answer, MetadataResponse)
     return answer.leader_id
 
@@ -63,7 +63,7 @@ def append_once(client: str, node: str, port: int, body: str) -> tuple[Append, s
     message = AppendEntryRequest(group=GROUP, remote_id=node, body=body.encode())
     answer: DLedgerResponse | None = None
     with contextlib.suppress(OSError, PacketError):  # nobody knows
-        answer = _call(port, DLedgerRequestCode.APPEND, message)
+        answer = ask_node(port, DLedgerRequestCode.APPEND, message)
     ended = time.monotonic_ns()
     if not isinstance(answer, AppendEntryResponse):
         return (
@@ -130,7 +130,7 @@ class Client(threading.Thread):
             group=GROUP, remote_id=call.node, begin_index=LogIndex(call.index)
         )
         try:
-            answer = _call(self._ports[call.node], DLedgerRequestCode.GET, message)
+            answer = ask_node(self._ports[call.node], DLedgerRequestCode.GET, message)
         except (OSError, PacketError):
             return
         assert isinstance(answer, GetEntriesResponse)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -13,49 +12,24 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from dledger_peer.client import GROUP, ask_node
 from rocketha.formats.dledger_codes import DLedgerRequestCode, DLedgerResponseCode
-from rocketha.formats.dledger_request_codec import pull_response, push_request
 from rocketha.formats.dledger_requests import (
     AppendEntryRequest,
     AppendEntryResponse,
-    DLedgerRequest,
-    DLedgerResponse,
     GetEntriesRequest,
     GetEntriesResponse,
     MetadataRequest,
     MetadataResponse,
 )
 from rocketha.formats.properties import push_properties
-from rocketha.formats.remoting_command import RemotingCommand
-from rocketha.formats.remoting_frame import pull_command, push_command
 from rocketha.types import LogIndex
 from tests.free_ports import free_port
 from tests.source_files import SOURCE_ROOTS
 
-__all__ = ["GROUP", "DLedgerGroup", "NodeRun", "call"]
+__all__ = ["DLedgerGroup", "NodeRun"]
 
-GROUP: Final = "g"
 _TIMEOUT_S: Final = 60.0
-_ANSWER_S: Final = 5.0
-
-
-def call(port: int, code: DLedgerRequestCode, message: DLedgerRequest) -> DLedgerResponse:
-    """Ask a node, on a connection of its own. Raises: OSError if it does not answer"""
-    with socket.create_connection(("127.0.0.1", port), timeout=_ANSWER_S) as sock:
-        sock.sendall(push_command(push_request(message, opaque=7)))
-        return pull_response(_answer(sock), code)
-
-
-def _answer(sock: socket.socket) -> RemotingCommand:
-    data = b""
-    while True:
-        pulled = pull_command(data)
-        if pulled is not None:
-            return pulled[0]
-        more = sock.recv(65536)
-        if not more:
-            raise ConnectionResetError("no answer")
-        data += more
 
 
 class NodeRun:
@@ -148,7 +122,7 @@ class DLedgerGroup:
         """Ask a node who leads; None: it does not answer."""
         try:
             message = MetadataRequest(group=GROUP, remote_id=name)
-            answer = call(self.ports[name], DLedgerRequestCode.METADATA, message)
+            answer = ask_node(self.ports[name], DLedgerRequestCode.METADATA, message)
         except OSError:
             return None
         assert isinstance(answer, MetadataResponse)
@@ -157,14 +131,14 @@ class DLedgerGroup:
     def append(self, name: str, body: bytes) -> AppendEntryResponse:
         """Append at a node. Raises: OSError"""
         message = AppendEntryRequest(group=GROUP, remote_id=name, body=body)
-        answer = call(self.ports[name], DLedgerRequestCode.APPEND, message)
+        answer = ask_node(self.ports[name], DLedgerRequestCode.APPEND, message)
         assert isinstance(answer, AppendEntryResponse)
         return answer
 
     def get(self, name: str, index: int) -> GetEntriesResponse:
         """Read an entry of a leader. Raises: OSError"""
         message = GetEntriesRequest(group=GROUP, remote_id=name, begin_index=LogIndex(index))
-        answer = call(self.ports[name], DLedgerRequestCode.GET, message)
+        answer = ask_node(self.ports[name], DLedgerRequestCode.GET, message)
         assert isinstance(answer, GetEntriesResponse)
         return answer
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from dledger_peer.client import GROUP, ask_node
 from rocketha.dledger.store import DLedgerStore
 from rocketha.dledger.store_options import StoreOptions
 from rocketha.errors import ConfigurationError
@@ -22,7 +23,7 @@ from rocketha.process.dledger_configuration import read_configuration
 from rocketha.storage.disk import RealDisk
 from rocketha.types import LogIndex, SizeBytes, Term
 from tests.impl.process.controller_peers import until
-from tests.impl.process.dledger_group import GROUP, DLedgerGroup, call
+from tests.impl.process.dledger_group import DLedgerGroup
 
 _FILES = StoreOptions(
     mapped_file_size_for_entry_data=SizeBytes(65536),
@@ -90,14 +91,14 @@ def test_the_leadership_goes_to_whom_the_leader_is_told(tmp_path: Path) -> None:
         )
         asks = DLedgerRequestCode.LEADERSHIP_TRANSFER
         for _ in range(20):  # a follower may lack the entry for a moment
-            if call(group.ports[leader], asks, message).code == 200:
+            if ask_node(group.ports[leader], asks, message).code == 200:
                 break
         assert group.leader(not_this=leader) == follower
         pull = PullEntriesRequest(group=GROUP, remote_id=leader, begin_index=LogIndex(0))
-        said = call(group.ports[leader], DLedgerRequestCode.PULL, pull)
+        said = ask_node(group.ports[leader], DLedgerRequestCode.PULL, pull)
         assert said.response_code is DLedgerResponseCode.UNSUPPORTED
         wrong = MetadataRequest(group="h", remote_id=leader)
-        said = call(group.ports[leader], DLedgerRequestCode.METADATA, wrong)
+        said = ask_node(group.ports[leader], DLedgerRequestCode.METADATA, wrong)
         assert said.response_code is DLedgerResponseCode.UNKNOWN_GROUP
 
 

@@ -1,0 +1,48 @@
+"""`python -m rocketha.process.NODE -c CONFIGURATION`: what is the same for nodes of such a kind."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, Protocol
+
+from rocketha.errors import RockethaError
+from rocketha.process.event_loop import Log
+
+__all__ = ["Serving", "serve"]
+
+_WORDS: Final = 2
+
+
+class Serving(Protocol):
+    """A node that is ready."""
+
+    def run(self) -> None:
+        """Serve until it is told to stop. Raises: RockethaError"""
+        ...
+
+
+def serve(name: str, arguments: list[str], make: Callable[[Path, Log], Serving]) -> int:
+    """Make a node by its configuration and let it serve; return the exit code of its process.
+
+    0: it was told to stop; 1: it could not go on; 2: it could not begin.
+    """
+
+    def say(line: str) -> None:
+        print(line, flush=True)
+
+    if len(arguments) != _WORDS or arguments[0] != "-c":
+        print(f"usage: python -m rocketha.process.{name} -c CONFIGURATION", file=sys.stderr)
+        return 2
+    try:
+        node = make(Path(arguments[1]), say)
+    except (RockethaError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    try:
+        node.run()
+    except (RockethaError, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
