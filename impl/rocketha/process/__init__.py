@@ -2,6 +2,7 @@
 
 | module | what |
 |---|---|
+| `command_line` | what the processes of a controller and of a DLedger node begin and end with |
 | `event_loop` | one thread: listening sockets, connections, timers, an end |
 | `packets` | whole packets out of what a connection hears |
 | `controller` | a controller: `python -m rocketha.process.controller -c CONFIGURATION` |
