@@ -18,6 +18,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeVar, get_origin
 
+from rocketha.errors import DiskError
 from rocketha.runtime.core import Core
 from rocketha.runtime.effects import After, Then
 from rocketha.runtime.performer import Performer
@@ -160,7 +161,14 @@ class NodeHost(Generic[S, E, A]):
                 if self._seam.end(StepUnderWay(event=event, action=action, done=done, rest=rest)):
                     assert not self.is_up, "a node that has ended in the middle of a step runs"
                     return
-            self.perform(effect, action)
+            try:
+                self.perform(effect, action)
+            except DiskError:
+                done, rest = tuple(self._done), tuple(step.effects[at:])
+                under_way = StepUnderWay(event=event, action=action, done=done, rest=rest)
+                if self._seam is None or not self._seam.failed(under_way):
+                    raise
+                return
             self._done.append(effect)
             self._is_begun = True
         if action is not None or not self._continues:

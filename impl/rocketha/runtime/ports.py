@@ -82,6 +82,10 @@ class Seam(Protocol[E, A]):
         """End the node, which is down then; False if it must not end here and goes on."""
         ...
 
+    def failed(self, step: StepUnderWay[E, A]) -> bool:
+        """End the node, whose disk has failed in the first effect of the rest; False: raise it."""
+        ...
+
 
 # ---- connections ----
 

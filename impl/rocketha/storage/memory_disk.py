@@ -190,6 +190,14 @@ class MemoryDisk:
         """Make the content of a file durable, not its name. Raises: MissingFileError"""
         self._file(path).sync()
 
+    def fail_fsync(self, path: str) -> None:
+        """Fail to make the content of a file durable: it is seen, and the next fsync passes it by.
+
+        As an operating system does, which calls pages clean that it could not write.
+        Raises: MissingFileError
+        """
+        self._file(path).unsynced.clear()
+
     def fsync_dir(self, directory: str) -> None:
         """Make the names in a directory durable."""
         self._keep_names(self._unsynced_names.pop(directory, []))

@@ -55,7 +55,7 @@ _SAID_OF_BROKERS: Final = frozenset(
 SUBJECTS: Final[dict[str, Subject]] = {
     "dledger": Subject(
         clean=(1, 3),
-        seed_of_bug={Bug.B70: 1},
+        seed_of_bug={Bug.B70: 2},
         passed_by=frozenset(),
         unseen={},
     ),

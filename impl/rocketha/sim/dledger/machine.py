@@ -119,10 +119,14 @@ class Member(LedgerMember[NodeState, NodeHears, NodeAction]):
 
     def start(self) -> None:
         """Come up with what the disk has."""
-        self.registers = RegisterService()
+        self.registers = self.new_machine()
         self.machine.state = self.open(self.registers)
         self._recorded.starts()
         self.recorder.started()
+
+    def new_machine(self) -> RegisterService:
+        """Return registers that nobody has set."""
+        return RegisterService()
 
     def begin(self) -> None:
         """Take the first event."""
@@ -141,6 +145,7 @@ class Member(LedgerMember[NodeState, NodeHears, NodeAction]):
         """Tell the cluster of a step."""
         received, sent = self.frames.take_received(), self.frames.take()
         self._around_it.report(MemberStepped(self.id, event, received, sent, action))
+        self.wait_for_disk()
 
     def answer(self, answer: AnswerClient) -> None:
         """Answer a client."""

@@ -1,13 +1,13 @@
 """A simulated process of a DLedger group, whatever the state machine above its log is.
 
 Its machine has a disk and a clock. Requests may come twice, the process may stand still, and it may
-end between two effects of a step.
+end between two effects of a step, or in one in which its disk fails.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, Protocol, TypeVar, cast
 
 from rocketha.dledger.config import DLedgerConfig
@@ -24,6 +24,7 @@ from rocketha.runtime.effects import AnswerClient, RefuseRequest, Respond, SendR
 from rocketha.runtime.events import RequestEvent, TimerFired
 from rocketha.runtime.performer import Performer
 from rocketha.runtime.ports import StepUnderWay
+from rocketha.sim.dledger.failing_disk import FailingDisk, copied_files, is_done_on
 from rocketha.sim.engine.crash_points import CrashPoints, Ending
 from rocketha.sim.engine.failure import CoreFailure
 from rocketha.sim.engine.fault_injector import FaultTarget
@@ -45,6 +46,8 @@ STORE: Final = StoreOptions(
     mapped_file_size_for_entry_index=SizeBytes(64 * INDEX_UNIT_SIZE),
 )
 """Small files, so that runs have several."""
+_SLOW_SYNC_MS: Final = 40
+"""So long a slow disk takes to synchronize a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +60,15 @@ class StoodStill:
 class LedgerMachine(Node[S]):
     """A node of a group and its machine."""
 
-    __slots__ = ("opened",)
+    __slots__ = ("device", "opened")
 
     def __init__(self, number: BrokerId, bugs: Bugs) -> None:
         """Make a node with an empty disk that is down."""
         super().__init__(number, bugs)
         self.opened: DLedgerFiles | None = None
         """Its files; of a node that is down those that it had."""
+        self.device = FailingDisk(self.disk)
+        """Its disk, as its program has it."""
 
     @property
     def unsynced(self) -> int:
@@ -136,6 +141,9 @@ class LedgerMember(CallingNode[S, H, A], Generic[S, H, A]):
         self.config = config
         self._cluster = cluster
         self._ending: Ending | None = None
+        self._before: DLedgerFiles | None = None
+        """Its files before the effect under way, while its disk is about to fail."""
+        self._slow_until_ms = 0
         self._still_until_ms = 0
         ledger = LedgerPerformer(self.files)
         super().__init__(
@@ -166,7 +174,7 @@ class LedgerMember(CallingNode[S, H, A], Generic[S, H, A]):
         node = self.machine
         self.go_on()
         try:
-            node.opened = DLedgerFiles.open(node.disk, STORE, machine)
+            node.opened = DLedgerFiles.open(node.device, STORE, machine)
         except (DLedgerFileError, TermFileError) as error:
             if not node.bugs:
                 raise
@@ -179,6 +187,10 @@ class LedgerMember(CallingNode[S, H, A], Generic[S, H, A]):
             snapshot_index=node.opened.snapshot_index,
             seed=self._cluster.draw_seed(node),
         )
+
+    def new_machine(self) -> AppliedMachine:
+        """Return a state machine that has applied nothing."""
+        raise NotImplementedError
 
     # ---- what the engine asks ----
 
@@ -194,8 +206,9 @@ class LedgerMember(CallingNode[S, H, A], Generic[S, H, A]):
         self._still_until_ms = max(self._still_until_ms, self._cluster.scheduler.now_ms + wait_ms)
 
     def go_on(self) -> None:
-        """Stand still no longer."""
-        self._still_until_ms = 0
+        """Stand still no longer, and have a disk that works."""
+        self._still_until_ms = self._slow_until_ms = 0
+        self.machine.device.fail(None)
 
     def when_it_runs(self, act: Callable[[], None]) -> None:
         """Do something as soon as the process does not stand still, if it is the same then."""
@@ -225,6 +238,41 @@ class LedgerMember(CallingNode[S, H, A], Generic[S, H, A]):
 
         self._cluster.scheduler.after(late_ms, again)
 
+    # ---- its disk ----
+
+    def slow_down(self, lasts_ms: int) -> None:
+        """Have a slow disk for so long: each step that synchronizes takes a while."""
+        self._slow_until_ms = self._cluster.scheduler.now_ms + lasts_ms
+        self.machine.device.syncs = 0
+
+    def wait_for_disk(self) -> None:
+        """Stand still after a step, if the disk is slow and has synchronized something in it."""
+        device = self.machine.device
+        if device.syncs and self._cluster.scheduler.now_ms < self._slow_until_ms:
+            self.stand_still(device.syncs * _SLOW_SYNC_MS)
+        device.syncs = 0
+
+    def failed(self, step: StepUnderWay[H | RequestEvent, A]) -> bool:
+        """End the node, whose disk has failed in an effect.
+
+        Where a start finds the effect done, it was; else it was not, whatever it has written.
+        """
+        failure, before, machine = self.machine.device.failure, self._before, self.machine
+        if failure is None or before is None:
+            return False
+        machine.device.fail(None)
+        self._cluster.counts.add(failure.fault)
+        effect, *rest = step.rest
+        if failure.ending.end is not Fault.PROCESS_CRASH:
+            machine.lose_power(failure.ending.rng)
+        is_done = is_done_on(machine.disk, effect, before, STORE, self.new_machine)
+        machine.opened = before
+        if is_done:
+            self.host.perform(effect, step.action)
+        self._end(replace(step, rest=tuple(rest)), is_shown=is_done or bool(step.done))
+        self._cluster.end_in_step(machine, replace(failure.ending, end=Fault.PROCESS_CRASH))
+        return True
+
     # ---- timers ----
 
     def wake_at(self, at_ms: TimestampMs) -> None:
@@ -251,6 +299,8 @@ class LedgerMember(CallingNode[S, H, A], Generic[S, H, A]):
 
     def is_end(self, *, is_first: bool) -> bool:
         """Count a seam, and tell whether the node ends there."""
+        device = self.machine.device
+        self._before = copied_files(self.files(), device) if device.failure else None
         if is_first:
             return False
         self._ending = self._cluster.crash_points.passes(self.config.self_id)
@@ -265,7 +315,12 @@ class LedgerMember(CallingNode[S, H, A], Generic[S, H, A]):
         ending = self._ending
         assert ending is not None
         self._cluster.counts.add(Fault.CUT_IN_STEP)
-        if step.done:
+        self._end(step, is_shown=bool(step.done))
+        self._cluster.end_in_step(self.machine, ending)
+        return True
+
+    def _end(self, step: StepUnderWay[H | RequestEvent, A], *, is_shown: bool) -> None:
+        if is_shown:
             self.is_muted = True
             for effect in step.rest:
                 if isinstance(effect, _SENDS):
@@ -274,8 +329,6 @@ class LedgerMember(CallingNode[S, H, A], Generic[S, H, A]):
             self.cut(step.event, step.action)
         self.frames.take_received()
         self.frames.take()
-        self._cluster.end_in_step(self.machine, ending)
-        return True
 
 
 _SENDS: Final = (SendRequest, Respond, RefuseRequest, AnswerClient)

@@ -18,7 +18,7 @@ from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import InjectionPoint, PerPurposeStreams
 from rocketha.types import BrokerId
 
-__all__ = ["NEMESES", "DLedgerPlan", "draw_dledger_run"]
+__all__ = ["DISK_FAULTS", "NEMESES", "DLedgerPlan", "draw_dledger_run"]
 
 NEMESES: Final = (
     Fault.PARTITION_RANDOM_NODE,
@@ -30,6 +30,10 @@ NEMESES: Final = (
     Fault.PARTITION_MAJORITIES_RING,
 )
 """Those of DLedger's Jepsen test, by their names there."""
+
+DISK_FAULTS: Final = (Fault.DISK_ERROR, Fault.DISK_FULL, Fault.SLOW_DISK)
+"""What a disk does to a member. Each has a stream of its own: a seed has otherwise the faults that
+it always had."""
 
 _NEMESIS_GAPS_MS: Final = (1_500, 4_000)
 _RATES_PERMILLE: Final = (900, 970, 1_030, 1_100)
@@ -70,6 +74,10 @@ def draw_dledger_run(streams: PerPurposeStreams, options: SimOptions) -> DLedger
     for nemesis in NEMESES:
         if rng.random() < share:
             faults = with_fault(faults, nemesis, options.faults, rng.choice(_NEMESIS_GAPS_MS))
+    for fault in DISK_FAULTS:
+        of_disk = streams.of("plan", fault)
+        if of_disk.random() < share:
+            faults = with_fault(faults, fault, options.faults, of_disk.choice(_NEMESIS_GAPS_MS))
     numbers = [BrokerId(number) for number in range(1, options.brokers + 1)]
     peers = tuple(map(broker_address, numbers))
     with_snapshots = rng.randrange(3) > 0

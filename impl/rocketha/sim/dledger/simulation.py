@@ -7,7 +7,7 @@ from typing import Final
 from rocketha.known_bugs import DLEDGER_BUGS
 from rocketha.obligations.dledger import DLEDGER
 from rocketha.sim.dledger.cluster import DLedgerCluster, DLedgerObserver, NullDLedgerObserver
-from rocketha.sim.dledger.plan import NEMESES, DLedgerPlan, draw_dledger_run
+from rocketha.sim.dledger.plan import DISK_FAULTS, NEMESES, DLedgerPlan, draw_dledger_run
 from rocketha.sim.dledger.workload import DLedgerWorkload
 from rocketha.sim.engine.faults import DLEDGER_FAULTS
 from rocketha.sim.engine.simulation import Environment, Limits, Simulation
@@ -34,7 +34,7 @@ def _workload(
 
 SIMULATION: Final[Simulation[DLedgerPlan, DLedgerObserver]] = Simulation(
     name="dledger",
-    faults=(*DLEDGER_FAULTS, *NEMESES),
+    faults=(*DLEDGER_FAULTS, *NEMESES, *DISK_FAULTS),
     bugs=DLEDGER_BUGS,
     draw_plan=draw_dledger_run,
     workload=_workload,

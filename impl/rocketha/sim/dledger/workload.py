@@ -13,6 +13,7 @@ from rocketha.histories.clients import LinearizableClients
 from rocketha.histories.linearizability.operation import Kind
 from rocketha.sim.dledger.clients import How
 from rocketha.sim.dledger.cluster import DLedgerCluster
+from rocketha.sim.dledger.disk_faults import DiskFaults
 from rocketha.sim.dledger.machine import Member
 from rocketha.sim.dledger.nemeses import Nemeses
 from rocketha.sim.dledger.plan import DLedgerPlan
@@ -57,6 +58,7 @@ class DLedgerWorkload:
             if clock != TRUE_TIME:
                 cluster.counts.add(Fault.CLOCK_SKEW)
         handlers = {**self._injector.handlers(), **Nemeses(cluster).handlers()}
+        handlers |= DiskFaults(cluster).handlers()
         cluster.clients.loss_percent = plan.client_loss_percent
         cluster.begin()
         for _ in range(plan.clients):

@@ -114,6 +114,10 @@ class Fault(StrEnum):
     """Each node of a group hears a majority, and no two of them the same one."""
     DOUBLED_REQUEST = "doubled-request"
     """A request between members of a group arrives once more, later."""
+    DISK_ERROR = "disk-error"
+    """A disk fails an operation (EIO), and the process ends."""
+    DISK_FULL = "disk-full"
+    """A disk has no room for what is written (ENOSPC), and the process ends."""
 
 
 Faults = frozenset[Fault]

@@ -103,7 +103,7 @@ class ControllerMember(LedgerMember[DLedgerController, _Hears, NodeAction | Entr
         """Its place in the list of controllers that brokers have."""
         self._group = group
         self._options = options
-        self._service = DLedgerControllerMachine(ControllerStateMachine(options.rules))
+        self._service = self.new_machine()
         addresses = {peer: peer for peer in config.peers}
         applying = ControllerMachinePerformer(
             self.files, lambda: self._service, config, self.request
@@ -116,11 +116,15 @@ class ControllerMember(LedgerMember[DLedgerController, _Hears, NodeAction | Entr
 
     def start(self) -> None:
         """Come up with what the disk has."""
-        self._service = DLedgerControllerMachine(ControllerStateMachine(self._options.rules))
+        self._service = self.new_machine()
         node = self.open(self._service)
         controller = LeadingController(self._service.machine.state)
         self.machine.state = DLedgerController(node=node, controller=controller)
         self.recorder.started()
+
+    def new_machine(self) -> DLedgerControllerMachine:
+        """Return a controller that knows nothing."""
+        return DLedgerControllerMachine(ControllerStateMachine(self._options.rules))
 
     def begin(self) -> None:
         """Take the first event."""
@@ -169,6 +173,7 @@ class ControllerMember(LedgerMember[DLedgerController, _Hears, NodeAction | Entr
         if isinstance(event, EntryApplied) and isinstance(action, EntryActed):
             state = self.machine.running().controller.state
             self._group.member_applied(self, event.position, state, action)
+        self.wait_for_disk()
 
     def _role_changed(self, changed: RoleChanged) -> None:
         """Have nothing that leads or follows but the node itself."""
