@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from rocketha.dledger.config import DLedgerConfig
 from rocketha.dledger.push_state import (
     NO_INDEX,
     ApplyCommitted,
@@ -34,6 +35,7 @@ from rocketha.types import LogIndex
 __all__ = [
     "append_as_leader",
     "apply_next",
+    "apply_soon",
     "check_quorum",
     "cut_log",
     "quorum_index",
@@ -98,7 +100,7 @@ def check_quorum(state: PusherState, around: Around) -> PusherStepped:
     Spec: DLedger!CommitEntry, DLedger!MayCommit
     Source: MemberState.leaderUpdateCommittedIndex
     """
-    member, log, rules = around.member, around.log, around.config.push_rules
+    member, log, config = around.member, around.log, around.config
     if not member.is_leader:
         return PusherStepped(state)
     index = min(quorum_index(state, around), log.end_index)
@@ -106,13 +108,23 @@ def check_quorum(state: PusherState, around: Around) -> PusherStepped:
         return PusherStepped(state)
     term = log.term_at(index)
     assert term is not None, index
-    if not rules.may_commit(term, member.curr_term):
+    if not config.push_rules.may_commit(term, member.curr_term):
         return PusherStepped(state)
     state = replace(state, committed_index=index)
-    return PusherStepped(state, (Then(event=ApplyDue()),), PusherAction.COMMIT_ENTRY)
+    return PusherStepped(state, (apply_soon(config),), PusherAction.COMMIT_ENTRY)
 
 
 # ---- the state machine ----
+
+
+def apply_soon(config: DLedgerConfig) -> Then[PusherEvent] | After[PusherEvent]:
+    """Let the state machine have what is committed: at once, or when its queue is so far.
+
+    Source: StateMachineCaller.onCommitted
+    """
+    if config.apply_wait_ms == 0:
+        return Then(event=ApplyDue())
+    return After(wait_ms=config.apply_wait_ms, event=ApplyDue())
 
 
 def apply_next(state: PusherState, around: Around) -> PusherStepped:

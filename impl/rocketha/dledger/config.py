@@ -74,6 +74,9 @@ class DLedgerConfig:
     snapshot_threshold: int = 1_000
     """A snapshot is saved after so many entries."""
     max_snapshot_reserved_num: int = 3
+    apply_wait_ms: int = 0
+    """What is committed waits so long for the state machine, as in StateMachineCaller's queue; no
+    setting in DLedger."""
     rules: ElectorRules = field(default=ELECTOR_RULES, repr=False)
     push_rules: PusherRules = field(default=PUSHER_RULES, repr=False)
     read_rules: ReadRules = field(default=READ_RULES, repr=False)
@@ -101,6 +104,7 @@ class DLedgerConfig:
             "flushFileInterval": (self.flush_file_interval_ms, 0),
             "snapshotThreshold": (self.snapshot_threshold, 1),
             "maxSnapshotReservedNum": (self.max_snapshot_reserved_num, 1),
+            "applyWaitMs": (self.apply_wait_ms, 0),
         }
         for name, (value, minimum) in least.items():
             if value < minimum:

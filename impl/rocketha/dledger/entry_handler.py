@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from rocketha.dledger.committing import apply_soon
 from rocketha.dledger.ledger import LedgerView, has_entry
 from rocketha.dledger.push_state import (
     AppendPushed,
-    ApplyDue,
     Around,
     InstallSnapshot,
     LearnCommitDue,
@@ -292,7 +292,7 @@ def learn_commit(state: PusherState, event: LearnCommitDue, around: Around) -> P
     if index <= state.committed_index:
         return PusherStepped(state)
     state = replace(state, committed_index=index)
-    return PusherStepped(state, (Then(event=ApplyDue()),), PusherAction.LEARN_COMMIT)
+    return PusherStepped(state, (apply_soon(around.config),), PusherAction.LEARN_COMMIT)
 
 
 # ---- INSTALL_SNAPSHOT ----

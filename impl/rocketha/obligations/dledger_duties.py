@@ -4,7 +4,7 @@
 |--------------------|------------------------------------------|----------------------------------|
 | requests answered  | a request comes                          | an answer, in the same turn      |
 | term and vote kept | anything is sent                         | the disk has them                |
-| entries applied    | more is committed                        | all of it is applied             |
+| entries applied    | more is committed, and need not wait     | all of it is applied             |
 | snapshots saved    | so many entries are applied              | a newer snapshot                 |
 | logs cut           | a snapshot was saved                     | the log begins behind it         |
 | entries committed  | a majority has acknowledged an entry of  | it is committed                  |
@@ -117,7 +117,7 @@ class Duties:
         if turn.sent or turn.answers:
             kept = {"curr_term": after["curr_term"], "vote_leader": after["vote"]}
             yield KEPT, after["kept"] == kept
-        if after["committed"] != before["committed"]:
+        if after["committed"] != before["committed"] and not self.settings["apply_wait_ms"]:
             yield APPLIED, after["applied"] == min(after["committed"], after.end)
         if not self.settings["enable_snapshot"] or after["applied"] == before["applied"]:
             return

@@ -9,6 +9,7 @@
 | rounds ended         | it has asked for votes              | the round is over                  |
 | transfers ended      | it hands over                       | it takes entries again, or is none |
 | entries synchronized | it has written one as leader        | the disk has it                    |
+| queues worked off    | something committed has to wait     | it is applied                      |
 | pushes sent          | it has pushed something to a member | the next push                      |
 | clients answered     | a client asks                       | it is answered, once               |
 | patience             | it has done something               | it does it again, not sooner       |
@@ -39,11 +40,13 @@ ASKED: Final = "votes asked for"
 ROUNDS: Final = "rounds ended"
 TRANSFERS: Final = "transfers ended"
 SYNCED: Final = "entries synchronized"
+APPLIED: Final = "queues worked off"
 PUSHES: Final = "pushes sent"
 CLIENTS: Final = "clients answered"
 PATIENCE: Final = "patience"
 TIMES: Final = (
-    *(BEATS, GIVEN_UP, QUORUMS, ASKED, ROUNDS, TRANSFERS, SYNCED, PUSHES, CLIENTS, PATIENCE),
+    *(BEATS, GIVEN_UP, QUORUMS, ASKED, ROUNDS, TRANSFERS, SYNCED, APPLIED, PUSHES, CLIENTS),
+    PATIENCE,
 )
 
 _SLACK_MS: Final = 20
@@ -92,11 +95,13 @@ class _Times:
         if one is None:
             return
         by_ms = one.since_ms + one.wait_ms * 9 // 8 + _SLACK_MS
-        still = sum(ms for at, ms in self.pauses if one.since_ms <= at <= by_ms + ms + _SLACK_MS)
+        for at, ms in self.pauses:
+            if one.since_ms <= at <= by_ms + ms + _SLACK_MS:
+                by_ms += ms
         due = Due(
             node=self.node,
             since_ms=one.since_ms,
-            by_ms=TimestampMs(by_ms + still),
+            by_ms=TimestampMs(by_ms),
             what=one.what,
             done_ms=at_ms,
         )
@@ -122,6 +127,7 @@ class _Times:
         self._candidate(turn)
         self._follower(turn)
         self._leader(turn)
+        self._queue(turn)
         self._pushes(turn)
         self._clients(turn)
 
@@ -243,6 +249,19 @@ class _Times:
         loss_ms: int = (leak + 3) * interval_ms
         return loss_ms
 
+    # ---- the state machine ----
+
+    def _queue(self, turn: Turn) -> None:
+        after, wait_ms = turn.after, self.settings["apply_wait_ms"]
+        if not wait_ms:
+            return
+        for key in [*self.open]:
+            if isinstance(key, tuple) and key[0] == "apply" and key[1] <= after["applied"]:
+                self.end(key, turn.at_ms)
+        due = min(after["committed"], after.end)
+        if after["applied"] < due:
+            self.begin(("apply", due), APPLIED, turn, wait_ms, f"apply entry {due}")
+
     # ---- pushes ----
 
     def _pushes(self, turn: Turn) -> None:
@@ -323,14 +342,18 @@ def _leads(has: Any) -> int | None:
     return term
 
 
+def _stood_still(heard: Sequence[Any]) -> list[int]:
+    return [int(one["wait_ms"]) for one in heard if one.get("is") == "StoodStill"]
+
+
 def times_of(
     node: str, turns: Sequence[Turn], settings: Mapping[str, Any]
 ) -> Iterator[tuple[str, Due]]:
     """Yield what was due in time, whenever it was done."""
     pauses = [
-        (turn.at_ms, sum(int(one["wait_ms"]) for one in stood))
+        (turn.at_ms, sum(stood))
         for turn in turns
-        if (stood := [one for one in turn.records[0].heard if one.get("is") == "StoodStill"])
+        if (stood := [ms for record in turn.records for ms in _stood_still(record.heard)])
     ]
     times = _Times(node, settings, pauses)
     for turn in turns:

@@ -1,7 +1,9 @@
 """What members of a DLedger group did, turn by turn: what came from outside, and all that followed.
 
 A member takes an event from outside (a request, an answer, a timer, a client) and then those that
-follow from it, and nothing comes between. Indexes and terms are DLedger's, from 0 on; -1 is none.
+follow from it, and nothing comes between. What is committed may wait for the state machine: then
+`ApplyDue` comes from outside, and again as often as there is something to apply. Indexes and terms
+are DLedger's, from 0 on; -1 is none.
 """
 
 from __future__ import annotations
@@ -149,7 +151,10 @@ def _turns_of(run: RecordedRun) -> Mapping[str, Sequence[Turn]]:
         for one in record.sent:  # to a request that comes twice the first answer is received
             sent.setdefault(one.id, (one, record.node))
     bodies = {name: _body(one) for name, (one, _) in sent.items()}
-    return {name: list(_of_node(records, sent, bodies)) for name, records in run.by_node.items()}
+    return {
+        name: list(_of_node(records, sent, bodies, run.headers[name].settings))
+        for name, records in run.by_node.items()
+    }
 
 
 def _body(message: SentMessage) -> Mapping[str, Any]:
@@ -161,6 +166,7 @@ def _of_node(
     records: Sequence[NodeRecord],
     sent: Mapping[str, tuple[SentMessage, str]],
     bodies: Mapping[str, Mapping[str, Any]],
+    settings: Mapping[str, Any],
 ) -> Iterator[Turn]:
     has, turn = Has({}, ()), None
     for record in records:
@@ -172,7 +178,7 @@ def _of_node(
                 turn = None
             has = _after(Has({}, ()) if record.event == STARTED else has, record)
             continue
-        if record.event in _FROM_OUTSIDE or turn is None:
+        if turn is None or _begins_turn(record, turn, settings):
             if turn is not None:
                 yield turn
             turn = Turn(record.node, [], has, has, _heard(record, sent, bodies))
@@ -187,6 +193,13 @@ def _of_node(
     if turn is not None:
         turn.is_last = True
         yield turn
+
+
+def _begins_turn(record: NodeRecord, turn: Turn, settings: Mapping[str, Any]) -> bool:
+    if record.event != "ApplyDue" or not settings["apply_wait_ms"]:
+        return record.event in _FROM_OUTSIDE
+    before = [one for one in turn.records if one.event == "ApplyDue"]
+    return not before or before[-1].action is None
 
 
 def _after(has: Has, record: NodeRecord) -> Has:

@@ -109,6 +109,13 @@ def test_what_a_majority_has_is_committed() -> None:
     assert (stepped.action, thens(stepped)) == (PusherAction.COMMIT_ENTRY, [ApplyDue()])
 
 
+def test_what_is_committed_may_wait_for_the_state_machine() -> None:
+    of = leads(log(1, 3, 3, 3), apply_wait_ms=20)
+    stepped = check_quorum(acknowledged(pusher(committed=0), 2, 1), of)
+    assert stepped.state.committed_index == 2
+    assert stepped.effects == (After(wait_ms=20, event=ApplyDue()),)
+
+
 @pytest.mark.parametrize(
     ("state", "of"),
     [

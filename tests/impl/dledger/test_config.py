@@ -30,6 +30,7 @@ def test_the_defaults_are_fine_for_a_node_on_its_own() -> None:
         ({"max_take_leadership_vote_interval_ms": 30}, "maxTakeLeadershipVoteIntervalMs"),
         ({"max_leadership_transfer_wait_index": -1}, "maxLeadershipTransferWaitIndex"),
         ({"leadership_transfer_wait_timeout_ms": -1}, "leadershipTransferWaitTimeout"),
+        ({"apply_wait_ms": -1}, "applyWaitMs"),
     ],
 )
 def test_what_cannot_be_is_refused(changed: dict[str, Any], name: str) -> None:

@@ -39,6 +39,7 @@ _NEMESIS_GAPS_MS: Final = (1_500, 4_000)
 _RATES_PERMILLE: Final = (900, 970, 1_030, 1_100)
 _OFFSET_MS: Final = 100_000
 _NEVER_MS: Final = 10**9
+_APPLY_WAITS_MS: Final = (0, 0, 20, 150)
 _CLIENT_LOSS_PERCENT: Final = (5, 30)
 
 
@@ -83,6 +84,7 @@ def draw_dledger_run(streams: PerPurposeStreams, options: SimOptions) -> DLedger
     with_snapshots = rng.randrange(3) > 0
     looks_ms = rng.choice((100, 1_000, _NEVER_MS, _NEVER_MS))
     threshold, batches = rng.choice((3, 8, 20)), rng.randrange(2) == 0
+    apply_wait_ms = streams.of("plan", "apply").choice(_APPLY_WAITS_MS)
     drawn_steps = rng.randrange(300, 900)
     loss = rng.choice(_CLIENT_LOSS_PERCENT) if Fault.CLIENT_LOSS in faults else 0
     return DLedgerPlan(
@@ -115,6 +117,7 @@ def draw_dledger_run(streams: PerPurposeStreams, options: SimOptions) -> DLedger
                     enable_snapshot=with_snapshots,
                     snapshot_threshold=threshold,
                     max_snapshot_reserved_num=2,
+                    apply_wait_ms=apply_wait_ms,
                     rules=elector_rules(options.bugs),
                     push_rules=pusher_rules(options.bugs),
                     read_rules=read_rules(options.bugs),
