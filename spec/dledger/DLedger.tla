@@ -366,7 +366,8 @@ Acknowledge(m) ==
 
 \* Committed is what the leader has committed and the follower has of it: not all that the leader has
 \* committed,                                                                   \* CHECK B61
-\* and not what another leader wrote at its place.                              \* CHECK CommitSame
+\* and not what another leader wrote at its place,                              \* CHECK CommitSame
+\* which is cut then, and would stay committed.                                  \* CHECK B62
 CommitBound(m) == same[m]
 
 \* m hears what its leader has committed (COMMIT, and along with other pushes).

@@ -276,12 +276,13 @@ def count_push(state: PusherState, event: PushAnswered, around: Around) -> Pushe
         if dispatcher.type is DispatcherState.COMPARE and isinstance(message, PushEntryResponse):
             dispatcher = _compared(dispatcher, found[0].first, message, around)
         else:
-            dispatcher = _begin_again(dispatcher, around)
+            dispatcher = _lost_its_place(state, event.peer, dispatcher, around)
     elif dispatcher.type is DispatcherState.APPEND and message is None:
         write = LogIndex(min(dispatcher.write_index, dispatcher.match_index + 1))
         dispatcher = _after_error(replace(dispatcher, write_index=write, pending=()), around)
     else:
-        dispatcher = _after_error(_begin_again(dispatcher, around), around)
+        dispatcher = _lost_its_place(state, event.peer, dispatcher, around)
+        dispatcher = _after_error(dispatcher, around)
     state = state.with_dispatcher(event.peer, dispatcher)
     return PusherStepped(state, (Then(event=DispatchDue()),))
 
@@ -345,6 +346,18 @@ def _compared(
         same = NO_INDEX
     earlier = around.config.push_rules.is_last_match(answer.x_term, same, answer.x_index)
     return replace(dispatcher, write_index=LogIndex(min(earlier, LogIndex(index - 1)) + 1))
+
+
+def _lost_its_place(
+    state: PusherState, peer: str, dispatcher: EntryDispatcher, around: Around
+) -> EntryDispatcher:
+    """Compare again; who may not goes on with what is next to be sent.
+
+    Spec: DLedger!MayCompare
+    """
+    if around.config.push_rules.may_compare(peer in state.water_marks):
+        return _begin_again(dispatcher, around)
+    return replace(dispatcher, type=DispatcherState.APPEND)
 
 
 def _begin_again(dispatcher: EntryDispatcher, around: Around) -> EntryDispatcher:

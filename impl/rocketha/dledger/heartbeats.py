@@ -175,7 +175,7 @@ def count_beat(state: ElectorState, event: Answered, *, now_ms: TimestampMs) -> 
     alive = code is not DLedgerResponseCode.NETWORK_ERROR
     state = replace(state, beat=beat, member=member.alive(event.peer, alive))
     expired = code is DLedgerResponseCode.EXPIRED_TERM
-    if expired and state.config.rules.gives_way(term, member.curr_term):
+    if expired and state.config.rules.gives_way(term, member.curr_term, event.is_behind):
         state, effects = become_candidate(state, term)
         return ElectorStepped(
             state, effects, ElectorAction(ElectorActionName.HEAR_TERM, event.peer)

@@ -135,7 +135,10 @@ def step(
             return NodeStepped(state, (KeepTermAndVote(kept=state.elector.member.kept),))
         case TimerFired():
             return _time_passed(state, now_ms=now_ms, log=log)
-        case MaintainState() | Asked() | Answered() | PreferredLeaderDue() | LedgerChanged():
+        case Answered(peer=peer):
+            is_behind = state.pusher.water_marks.get(peer, NO_INDEX) < log.end_index
+            return _elect(state, replace(event, is_behind=is_behind), now_ms=now_ms)
+        case MaintainState() | Asked() | PreferredLeaderDue() | LedgerChanged():
             return _elect(state, event, now_ms=now_ms)
         case LeadershipBegun():
             return _begin_to_lead(state, now_ms=now_ms, log=log)

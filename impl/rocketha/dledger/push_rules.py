@@ -111,6 +111,14 @@ def is_last_match(term: Term, same_term_at: LogIndex, first_of_term: LogIndex) -
     return max(same_term_at, LogIndex(first_of_term - 1))
 
 
+def may_compare(has_acknowledged: bool) -> bool:
+    """Tell whether a follower that lost its place is compared again: it is, whatever it had.
+
+    Spec: DLedger!MayCompare
+    """
+    return True
+
+
 # ---- snapshots ----
 
 
@@ -137,6 +145,7 @@ class PusherRules:
     own_index: Callable[[LogIndex, LogIndex], LogIndex] = own_index
     may_commit: Callable[[Term, Term], bool] = may_commit
     is_last_match: Callable[[Term, LogIndex, LogIndex], LogIndex] = is_last_match
+    may_compare: Callable[[bool], bool] = may_compare
     cut_to: Callable[[LogIndex, LogIndex], LogIndex] = cut_to
 
 

@@ -126,8 +126,8 @@ def vote_after_crash(vote: str | None) -> str | None:
 # ---- leaders ----
 
 
-def gives_way(heard: Term, curr_term: Term) -> bool:
-    """Tell whether a leader is none, because a follower is in a larger term.
+def gives_way(heard: Term, curr_term: Term, is_behind: bool) -> bool:
+    """Tell whether a leader is none, because a member is in a larger term, whatever log it has.
 
     Spec: DLedger!GivesWay
     """
@@ -157,7 +157,7 @@ class ElectorRules:
     next_as_follower: Callable[[bool], bool] = next_as_follower
     next_after_crash: Callable[[], bool] = next_after_crash
     vote_after_crash: Callable[[str | None], str | None] = vote_after_crash
-    gives_way: Callable[[Term, Term], bool] = gives_way
+    gives_way: Callable[[Term, Term, bool], bool] = gives_way
     may_go_on: Callable[[], bool] = may_go_on
     on_disk_first: Callable[[], bool] = on_disk_first
 

@@ -96,6 +96,8 @@ class Answered:
     message: ElectorAnswer | None
     drawn: int
     """As of `MaintainState`."""
+    is_behind: bool = False
+    """Who answers has not acknowledged all that is in this node's log."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -131,9 +131,18 @@ class Bug(StrEnum):
     B61 = "B61"
     """A follower commits what its leader has committed, and may lack it.
     openmessaging/dledger#278."""
+    B62 = "B62"
+    """A follower commits as far as its own log goes, and what is cut of it stays committed.
+    openmessaging/dledger#316, `DLedgerMmapFileStore.updateCommittedIndex`, `truncate`."""
     B63 = "B63"
     """A leader does not hear of a larger term while a majority answers. openmessaging/dledger#247,
     `DLedgerLeaderElector.sendHeartbeats`."""
+    B64 = "B64"
+    """A leader does not hear of the larger term of a node whose log is short, and that node is a
+    candidate for ever. openmessaging/dledger#85, #325, `DLedgerLeaderElector.handleVote`."""
+    B65 = "B65"
+    """A follower that lost entries is not compared again: what a leader writes to it only moves
+    forward. openmessaging/dledger#61, `DLedgerEntryPusher.EntryDispatcher`."""
     B68 = "B68"
     """The log is cut without any snapshot. openmessaging/dledger#236."""
     B70 = "B70"

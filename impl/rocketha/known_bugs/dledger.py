@@ -70,7 +70,17 @@ def _keeps_the_result_of_a_round(rules: ElectorRules) -> ElectorRules:
 
 
 def _hears_no_larger_term(rules: ElectorRules) -> ElectorRules:
-    return replace(rules, gives_way=lambda heard, curr_term: False)
+    return replace(rules, gives_way=lambda *_: False)
+
+
+def _hears_nobody_whose_log_is_short(rules: ElectorRules) -> ElectorRules:
+    right = rules.gives_way
+    return replace(
+        rules,
+        gives_way=lambda heard, curr_term, is_behind: (
+            not is_behind and right(heard, curr_term, is_behind)
+        ),
+    )
 
 
 def _waits_for_ever(rules: ElectorRules) -> ElectorRules:
@@ -88,6 +98,7 @@ def _leads_the_same_term_again(rules: ElectorRules) -> ElectorRules:
 ELECTOR_OVERRIDES: Final[dict[Bug, Override[ElectorRules]]] = {
     Bug.B60: _claims_its_own_term,
     Bug.B63: _hears_no_larger_term,
+    Bug.B64: _hears_nobody_whose_log_is_short,
     Bug.B70: _keeps_the_result_of_a_round,
     Bug.B71: _forgets_its_vote,
     Bug.ONE_VOTE: _votes_twice,
@@ -123,6 +134,10 @@ def _commits_all_that_the_leader_has(rules: PusherRules) -> PusherRules:
 
 def _commits_to_its_own_end(rules: PusherRules) -> PusherRules:
     return replace(rules, commit_bound=lambda same, end: end)
+
+
+def _compares_once(rules: PusherRules) -> PusherRules:
+    return replace(rules, may_compare=lambda has_acknowledged: not has_acknowledged)
 
 
 def _installs_late_snapshots(rules: PusherRules) -> PusherRules:
@@ -162,6 +177,8 @@ PUSHER_OVERRIDES: Final[dict[Bug, Override[PusherRules]]] = {
     Bug.B54: _installs_nothing,
     Bug.B58: _commit_stays_behind,
     Bug.B61: _commits_all_that_the_leader_has,
+    Bug.B62: _commits_to_its_own_end,
+    Bug.B65: _compares_once,
     Bug.B68: _cuts_without_a_snapshot,
     Bug.COMMIT_OWN_TERM: _commits_any_term,
     Bug.COMMIT_SAME: _commits_to_its_own_end,

@@ -60,6 +60,8 @@ TruncationDurableSyncedAfterCut(m, i) == synced[m]
 ComparedFirstMayAppend(m) == TRUE
 \* B61, openmessaging/dledger#278: the leader's index is taken as it is.
 B61CommitBound(m) == MaxOf({l.commit : l \in sent})
+\* B62, openmessaging/dledger#316: as far as there is a log; a cut leaves the index as it is.
+B62CommitBound(m) == End(m)
 \* DLedger: what the follower has counts, whoever wrote it.
 CommitSameCommitBound(m) == End(m)
 

@@ -29,6 +29,8 @@ from rocketha.dledger.push_state import (
 from rocketha.dledger.state import RequestNumber
 from rocketha.formats.dledger_codes import DLedgerResponseCode, PushType
 from rocketha.formats.dledger_requests import InstallSnapshotResponse, PushEntryResponse
+from rocketha.known_bugs import Bug
+from rocketha.known_bugs.dledger import pusher_rules
 from rocketha.types import LogIndex, Term, TimestampMs
 from tests.impl.dledger.pusher_scene import (
     NOW,
@@ -300,6 +302,21 @@ def test_where_logs_are_not_one_it_compares_at_once(kind: DispatcherState) -> No
     stepped = hear(go(led(kind, match=2), LOG).state, LOG, Code.INCONSISTENT_STATE)
     assert begins_again(stepped, LOG)
     assert n1(stepped.state).retry_ms is None
+
+
+@pytest.mark.parametrize("code", [Code.INCONSISTENT_STATE, Code.NOT_FOLLOWER])
+def test_with_a_bug_who_has_acknowledged_an_entry_is_not_compared_again(code: Code) -> None:
+    rules = pusher_rules(frozenset({Bug.B65}))
+    state = go(led(APPEND, match=2), LOG).state
+    event = PushAnswered(
+        number=state.last_number, peer="n1", message=PushEntryResponse(code=int(code))
+    )
+    of = around(LOG, Role.LEADER, push_rules=rules)
+    assert n1(count_push(state, event, of).state).type is COMPARE
+
+    one = n1(count_push(state.acknowledged("n1", LogIndex(2)), event, of).state)
+
+    assert (one.type, one.write_index, one.pending) == (APPEND, 4, ())
 
 
 def test_a_code_that_is_none_is_an_error() -> None:

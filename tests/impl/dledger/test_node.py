@@ -36,6 +36,8 @@ from rocketha.dledger.state import KeepTermAndVote, RoleChanged, SendElectorRequ
 from rocketha.formats.dledger_codes import DLedgerEntryType, DLedgerResponseCode
 from rocketha.formats.dledger_requests import HeartBeatRequest
 from rocketha.formats.dledger_term_file import TermAndVote
+from rocketha.known_bugs import Bug, Bugs
+from rocketha.known_bugs.dledger import elector_rules
 from rocketha.runtime.effects import Then
 from rocketha.runtime.events import TimerFired
 from rocketha.types import LogIndex, Term, TimestampMs
@@ -117,6 +119,23 @@ def test_draws_are_of_31_bits_and_differ() -> None:
 def test_elections_know_where_the_log_ends() -> None:
     member = take(leads(), DispatchDue(), log(2, 3, 3, 3)).state.elector.member
     assert (member.ledger_end_index, member.ledger_end_term) == (3, 3)
+
+
+@pytest.mark.parametrize("bugs", [frozenset(), frozenset({Bug.B64})])
+@pytest.mark.parametrize("acknowledged", [None, LOG.end_index - 1, LOG.end_index])
+def test_a_leader_hears_of_a_larger_term_whatever_log_who_is_there_has(
+    bugs: Bugs, acknowledged: int | None
+) -> None:
+    elector = replace(leads().elector, config=config(rules=elector_rules(bugs)))
+    state = take(replace(leads(), elector=elector), TimerFired()).state
+    if acknowledged is not None:
+        marks = state.pusher.acknowledged("n2", LogIndex(acknowledged))
+        state = replace(state, pusher=marks)
+    answer = beat_answer(Code.EXPIRED_TERM, term=7)
+    heard = take(state, answered(state.elector.last_number, "n2", answer)).state
+
+    is_heard = not bugs or acknowledged == LOG.end_index
+    assert heard.elector.member.is_leader == (not is_heard)
 
 
 # ---- what clients ask for ----
