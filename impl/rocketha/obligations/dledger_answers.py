@@ -225,7 +225,9 @@ def _appended(turn: Turn, entries: list[Any], answer: Mapping[str, Any]) -> bool
         fits = fits and before["same"] == before.end == new[0]["index"] - 1
     if not fits:
         return bool(answer["code"] == _CODE.INCONSISTENT_STATE)
-    has = all(after.term_at(one["index"]) == one["term"] for one in new)
+    has = all(
+        one["index"] <= after["begin"] or after.term_at(one["index"]) == one["term"] for one in new
+    )
     return (has or turn.is_cut) and _acknowledged(turn, entries[-1]["index"], answer)
 
 

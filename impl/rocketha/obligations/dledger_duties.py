@@ -74,6 +74,26 @@ class _Peer:
     """The next entry to append; None: it is not known yet."""
     mark: int = _NONE
     """What it has acknowledged."""
+    perhaps_ms: int | None = None
+    """Since then the leader perhaps waits, for a push that is no longer in `waits_for`."""
+
+    def waits_since(self, shows_ms: int) -> int:
+        """Return when the first push was sent that may be waited for; now, if none is."""
+        perhaps_ms = shows_ms if self.perhaps_ms is None else self.perhaps_ms
+        return min(perhaps_ms, *self.waits_for.values(), shows_ms)
+
+    def lose_track(self) -> None:
+        """Have it that the leader waits, or begins again: which of the two is not recorded."""
+        since = [*self.waits_for.values()]
+        since += [] if self.perhaps_ms is None else [self.perhaps_ms]
+        self.perhaps_ms = min(since, default=None)
+        self.waits_for.clear()
+        self.next = None
+
+    def begin_again(self) -> None:
+        """Have it that the leader waits for nothing."""
+        self.waits_for.clear()
+        self.perhaps_ms = None
 
 
 @dataclass(slots=True)
@@ -206,8 +226,10 @@ class Duties:
             return
         entries = body.get("entries", ())
         again = bool(entries) and one.next is not None and entries[0]["index"] < one.next
-        if kind != one.kind or kind != "APPEND" or again:
-            one.waits_for.clear()
+        waited_ms = turn.shows_ms - one.waits_since(turn.shows_ms)
+        overdue = waited_ms > self.settings["max_push_time_out_ms"]
+        if kind != one.kind or kind != "APPEND" or again or overdue:
+            one.begin_again()
         one.kind = kind
         one.waits_for[name] = turn.shows_ms
         one.next = entries[-1]["index"] + 1 if entries else None
@@ -217,31 +239,28 @@ class Duties:
         if turn.event == "ResponseArrived":
             if heard is None:  # nobody knows which request will not be answered
                 for one in self._peers.values():
-                    one.waits_for.clear()
-                    one.next = None
+                    one.lose_track()
             elif heard.code in _PUSHES and heard.peer in self._peers:
                 yield from self._answered(turn, heard, self._peers[heard.peer])
         yield from self._commits(turn)
         if turn.after.end > turn.before.end and turn.event == "AppendAsked":
             for peer, one in self._peers.items():
-                last_ms = min(one.waits_for.values(), default=turn.shows_ms)
-                in_time = turn.shows_ms - last_ms <= self.settings["max_push_time_out_ms"]
+                waited_ms = turn.shows_ms - one.waits_since(turn.shows_ms)
+                in_time = waited_ms <= self.settings["max_push_time_out_ms"]
                 if in_time and one.kind == "APPEND" and one.next == turn.before.end + 1:
                     yield PUSHED, _pushes(turn, peer, one.next)
 
     def _answered(self, turn: Turn, heard: Heard, one: _Peer) -> Iterator[tuple[str, bool]]:
         """Follow the answer to a push, if the leader still waits for it."""
-        first_ms = min(one.waits_for.values(), default=turn.shows_ms)
+        first_ms = one.waits_since(turn.shows_ms)
         sent_ms = one.waits_for.pop(heard.id.removesuffix(":response"), None)
         if sent_ms is None:
             if heard.body["code"] != _SUCCESS:  # perhaps the leader waits for it
-                one.waits_for.clear()
-                one.next = None
+                one.lose_track()
             return
         waited_ms = turn.shows_ms - first_ms  # when the first is overdue all are sent again
         if waited_ms > self.settings["max_push_time_out_ms"]:
-            one.waits_for.clear()
-            one.next = None
+            one.lose_track()
             return
         asked, code = heard.asked, heard.body["code"]
         if code == _SUCCESS and one.kind == "COMPARE":
@@ -260,8 +279,7 @@ class Duties:
             said = {"type": "COMPARE", "preLogIndex": turn.before.end}
             yield GO_ON, _sends(turn, heard.peer, said)
         else:
-            one.waits_for.clear()
-            one.next = None
+            one.lose_track()
 
     def _commits(self, turn: Turn) -> Iterator[tuple[str, bool]]:
         after, syncs = turn.after, turn.event == "SyncDue"
