@@ -126,6 +126,7 @@ VOTE, HEART_BEAT, PUSH = 51001, 51002, 51004
         ("requests answered", silent("voteResult")),
         ("term and vote kept", without("kept")),
         ("entries applied", without("applied")),
+        ("queues worked off", without("applied")),
         ("snapshots saved", without("snapshot")),
         ("logs cut", without("begin", "log")),
         ("entries committed", without("committed")),
