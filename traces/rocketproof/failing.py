@@ -6,6 +6,8 @@ promise to a client that is broken, then a run that does not come back to life.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rocketha.histories import Broken
 from rocketproof.engines import Judges, match_by_model
 from rocketproof.known_bugs import DEAD
@@ -62,7 +64,7 @@ class RunJudge:
         if run.report.failure is not None:
             return _at_the_end(run, How.ENDED, "", run.report.failure)
         if not run.report.lives:
-            return _at_the_end(run, How.DEAD, "", DEAD)
+            return _when_healed(run)
         return None
 
     def failure_of_records(self, scheduled: Scheduled) -> Failure | None:
@@ -115,3 +117,13 @@ def _at_the_end(run: Run, how: How, what: str, words: str) -> Failure:
         step=max(0, len(events) - 1),
         at_ms=run.report.virtual_ms if at_ms is None else at_ms,
     )
+
+
+def _when_healed(run: Run) -> Failure:
+    """Make a failure of a run that stays dead: it is so from the end of its faults on."""
+    failure = _at_the_end(run, How.DEAD, "", DEAD)
+    healed_ms, events = run.healed_ms, run.trace.events
+    if healed_ms is None or not events:
+        return failure
+    before = sum((event.clock or 0) <= healed_ms for event in events)
+    return replace(failure, step=max(0, before - 1), at_ms=healed_ms)

@@ -66,7 +66,8 @@ class Failure:
     trace: int = 0
     """Of a run with several traces: which, from 0."""
     step: int
-    """The step that is wrong, or the last one; 0 is the initial state."""
+    """The step that is wrong, or the last one; 0 is the initial state.
+    Of a run that stays dead the last one before its faults end."""
     at_ms: int
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from random import Random
 from typing import Final
@@ -20,13 +21,22 @@ from rocketha.sim.dledger.plan import DLedgerPlan
 from rocketha.sim.engine.clock import TRUE_TIME
 from rocketha.sim.engine.fault_injector import FaultInjector
 from rocketha.sim.engine.faults import Fault
-from rocketha.sim.engine.random_source import Injection, PerPurposeStreams
+from rocketha.sim.engine.node import broker_address
+from rocketha.sim.engine.random_source import Injection, InjectionPoint, PerPurposeStreams
 from rocketha.types import BrokerId
 
 __all__ = ["DLedgerWorkload"]
 
 _ASKS_ANY_LEADER_PERCENT: Final = 40
 _ASKS_LEADER_PERCENT: Final = 85
+
+
+@dataclass(slots=True)
+class _Caller:
+    """Who calls; after a call that may never return it goes on under another number."""
+
+    name: str
+    calls: int = 0
 
 
 class DLedgerWorkload:
@@ -61,8 +71,9 @@ class DLedgerWorkload:
         handlers |= DiskFaults(cluster).handlers()
         cluster.clients.loss_percent = plan.client_loss_percent
         cluster.begin()
-        for _ in range(plan.clients):
-            self._next_call(cluster.clients.new_client())
+        for number in range(1, plan.clients + 1):
+            caller = _Caller(f"c{number}")
+            self._next_call(caller, cluster.clients.new_client())
         for fault, gap_ms in plan.faults.mean_gap_ms:
             self._injector.sometimes(gap_ms, handlers[fault], fault)
         if plan.transfer_ms is not None:
@@ -123,17 +134,27 @@ class DLedgerWorkload:
 
     # ---- what happens ----
 
-    def _next_call(self, client: int) -> None:
+    def _next_call(self, caller: _Caller, client: int) -> None:
         rng = self._streams.of("calls")
         wait_ms = 1 + rng.randrange(2 * self._plan.think_ms)
-        self._cluster.scheduler.after(wait_ms, partial(self._call, client))
+        self._cluster.scheduler.after(wait_ms, partial(self._call, caller, client))
 
-    def _call(self, client: int) -> None:
+    def _call(self, caller: _Caller, client: int) -> None:
+        """Let a client ask for something, unless the schedule leaves it out."""
         rng, plan, cluster = self._streams.of("calls"), self._plan, self._cluster
         key = f"r{rng.randrange(plan.keys)}"
         kind = Kind.WRITE if rng.randrange(100) < plan.write_percent else Kind.READ
         how = How(kind, by_log=rng.randrange(100) < plan.log_read_percent)
-        cluster.clients.call(client, self._whom(rng), key, how, self._next_call)
+        whom, then = self._whom(rng), partial(self._next_call, caller)
+        caller.calls += 1
+        point = InjectionPoint("call", caller.name, caller.calls)
+        if not self._streams.allows(point):
+            then(client)
+            return
+        way = "by the log" if how.by_log else "by the index"
+        words = kind.value if kind is Kind.WRITE else f"{kind.value} {way}"
+        self._streams.note(point, f"{caller.name} asks {broker_address(whom)}: {words} {key}")
+        cluster.clients.call(client, whom, key, how, then)
 
     def _whom(self, rng: Random) -> BrokerId:
         """Ask the leader, or who takes itself for it; now and then anybody."""
