@@ -474,7 +474,7 @@ Next ==
        \/ Compare(n) \/ Truncate(n) \/ AppendAsFollower(n) \/ Sync(n) \/ Acknowledge(n)
        \/ LearnCommit(n) \/ Apply(n)
        \/ SaveSnapshot(n) \/ CutLog(n) \/ InstallSnapshot(n)
-       \/ \E k \in Nat : Crash(n, k)
+       \/ \E k \in 0..End(n) : Crash(n, k)
   \/ \E n, m \in Node : HearTerm(n, m) \/ TransferLeadership(n, m)
 
 Spec == Init /\ [][Next]_vars
