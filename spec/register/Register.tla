@@ -7,11 +7,12 @@
    state (ReadIndex read).  A leader that does not know that it was replaced must answer nothing that
    is old.
 
-   Modelled: leaders as DLedger has them: a new one begins with all that was agreed on, and maybe
-   with more; one that was replaced may take writes and commits none; which of its entries a new
-   leader knows to be committed; state machines that are behind; answers that never come.
+   Modelled: leaders as DLedger has them (Leaderships): a new one begins with all that was agreed on,
+   and maybe with more; one that was replaced may take writes; which of its entries a new leader
+   knows to be committed; state machines that are behind; members that start again; answers that
+   never come.
    Not modelled: votes, messages between members (DLedger), several keys, values other than numbers,
-   snapshots (SnapshotLoading).
+   what a snapshot is (SnapshotLoading).
 
    Conventions: a value is the number of its write; 0 is what was there before.
    Source: RaftLog read and ReadIndex read of DLedgerServer (handleRead) and RegisterDLedger of
@@ -24,10 +25,11 @@ CONSTANTS
   None         \* stands for "nobody"
 
 VARIABLES
-  \* the group, as LogLeaders has it
+  \* the group, as Leaderships has it
   agreed,      \* the entries on which it has agreed
-  newest,      \* the term of its newest leader
+  led,         \* term -> the log of its leader, as it last was in that term
   term,        \* node -> the term in which it leads, as far as it knows; 0: it does not
+  office,      \* node -> the last term in which it led since it started, or 0
   log,         \* node -> its entries
   commit,      \* node -> how many of them it knows to be committed
   applied,     \* node -> how many are in its state machine
@@ -35,10 +37,10 @@ VARIABLES
   calls,       \* client -> its call, see Call, or NoCall
   writes       \* number of writes that were called
 
-leaderVars == <<agreed, newest, term, log, commit, applied>>
+leaderVars == <<agreed, led, term, office, log, commit, applied>>
 vars == <<leaderVars, calls, writes>>
 
-L == INSTANCE LogLeaders
+L == INSTANCE Leaderships
 
 -----------------------------------------------------------------------------
 \* An entry is a write of a value, a read of a client, or a no-op of a new leader.
@@ -46,13 +48,14 @@ Entry == [kind : {"write", "read", "noop"}, value : Nat, by : Client \cup {None}
 Noop(t) == [kind |-> "noop", value |-> 0, by |-> None, term |-> t]
 
 \* A call waits at a node: for the entry at `index`, or until so much is applied.  Of a ReadIndex read
-\* `confirmed` says that a majority has answered since.  `since`: versions at the call, a history.
-Call == [kind : {"write", "log read", "index read"}, value : Nat \cup {-1}, since : Nat,
+\* `confirmed` says that a majority has answered since.  `since` and `newest`: versions and the newest
+\* term at the call, histories.
+Call == [kind : {"write", "log read", "index read"}, value : Nat \cup {-1}, since : Nat, newest : Nat,
          at : Node \cup {None}, term : Nat, index : Nat, confirmed : BOOLEAN, answered : BOOLEAN]
 NoCall == [kind |-> "none"]
 
 IsWrite(e) == e.kind = "write"
-Values(q) == [i \in DOMAIN SelectSeq(q, IsWrite) |-> SelectSeq(q, IsWrite)[i].value]
+Values(q) == LET w == SelectSeq(q, IsWrite) IN [i \in DOMAIN w |-> w[i].value]
 Versions == <<0>> \o Values(agreed)
 \* What the register has after some entries.
 ValueOf(q) == LET v == Values(q) IN IF v = <<>> THEN 0 ELSE v[Len(v)]
@@ -63,25 +66,37 @@ Init == L!Init /\ calls = [c \in Client |-> NoCall] /\ writes = 0
 \* Which steps are explored: all of them here, fewer where a finite model overrides this.
 Explored(action) == TRUE
 
-\* ---- The group (LogLeaders) ----
+\* Which terms there may be.
+Terms == Nat
 
-Elect(n, m) ==
+\* ---- The group (Leaderships) ----
+
+\* n leads in term t, for the first time or again, and writes its no-op.
+Elect(n, t) ==
   /\ Explored("Elect")
-  /\ L!ElectWith(n, m, Noop(newest + 1))
+  /\ t = L!Newest + 1 \/ Explored("AnyTerm")
+  /\ L!ElectWith(n, t, Noop(t)) \/ (Explored("LeadAgain") /\ L!LeadAgain(n, t, Noop(t)))
   /\ UNCHANGED <<calls, writes>>
 
-StepDown(n) == L!LeaveOffice(n) /\ UNCHANGED <<calls, writes>>
+\* n hears that it was replaced, or nothing of a majority.
+StepDown(n) ==
+  /\ term[n] < L!Newest \/ Explored("Resign")
+  /\ L!LeaveOffice(n)
+  /\ UNCHANGED <<calls, writes>>
 CommitEntry(n) == L!CommitBy(n) /\ UNCHANGED <<calls, writes>>
 Follow(n) == L!FollowAgreed(n) /\ UNCHANGED <<calls, writes>>
 Apply(n) == L!ApplyNext(n) /\ UNCHANGED <<calls, writes>>
+
+Install(n) == Explored("Install") /\ L!LoadSnapshot(n) /\ UNCHANGED <<calls, writes>>
+Restart(n, k) == Explored("Restart") /\ L!StartAgain(n, k) /\ UNCHANGED <<calls, writes>>
 
 \* ---- Calls ----
 
 MayCall(c) == IF calls[c] = NoCall THEN TRUE ELSE calls[c].answered
 NewCall(c, kind, value, n, index) ==
   calls' = [calls EXCEPT ![c] =
-    [kind |-> kind, value |-> value, since |-> Len(Versions), at |-> n, term |-> term[n],
-     index |-> index, confirmed |-> FALSE, answered |-> FALSE]]
+    [kind |-> kind, value |-> value, since |-> Len(Versions), newest |-> L!Newest, at |-> n,
+     term |-> term[n], index |-> index, confirmed |-> FALSE, answered |-> FALSE]]
 
 \* A leader takes a write, or a read that is an entry, perhaps one that was replaced.
 Propose(n, c, kind, value) ==
@@ -112,8 +127,9 @@ IndexRead(n, c) ==
   /\ NewCall(c, "index read", -1, n, commit[n])
   /\ UNCHANGED <<leaderVars, writes>>
 
-\* A majority answers heartbeats that were sent since: no other leader was elected before.  \* CHECK Heartbeats
-IsConfirmed(n, c) == L!IsNewest(n) /\ term[n] = calls[c].term
+\* A majority answers heartbeats that were sent since: so none of a larger term was elected before the
+\* call, though one may be by now.                                              \* CHECK Heartbeats
+IsConfirmed(n, c) == calls[c].newest = calls[c].term /\ term[n] = calls[c].term
 
 ConfirmLeadership(n, c) ==
   /\ calls[c] # NoCall /\ calls[c].kind = "index read" /\ calls[c].at = n
@@ -159,8 +175,9 @@ GiveUp(c) ==
 
 -----------------------------------------------------------------------------
 Next ==
-  \/ \E n \in Node : StepDown(n) \/ CommitEntry(n) \/ Follow(n) \/ Apply(n)
-  \/ \E n, m \in Node : Elect(n, m)
+  \/ \E n \in Node : StepDown(n) \/ CommitEntry(n) \/ Follow(n) \/ Apply(n) \/ Install(n)
+  \/ \E n \in Node, t \in Terms : Elect(n, t)
+  \/ \E n \in Node, k \in Nat : Restart(n, k)
   \/ \E n \in Node, c \in Client :
        \/ Write(n, c) \/ LogRead(n, c) \/ IndexRead(n, c)
        \/ ConfirmLeadership(n, c) \/ AnswerIndexRead(n, c) \/ AnswerEntry(n, c)

@@ -4,8 +4,8 @@
 EXTENDS Register
 
 TypeOK ==
-  /\ agreed \in Seq(Entry) /\ newest \in Nat
-  /\ term \in [Node -> Nat] /\ log \in [Node -> Seq(Entry)]
+  /\ agreed \in Seq(Entry) /\ led \in Seq(Seq(Entry))
+  /\ term \in [Node -> Nat] /\ office \in [Node -> Nat] /\ log \in [Node -> Seq(Entry)]
   /\ commit \in [Node -> Nat] /\ applied \in [Node -> Nat]
   /\ \A c \in Client : calls[c] = NoCall \/ calls[c] \in Call
   /\ writes \in Nat
@@ -16,13 +16,15 @@ IsRead(c) == calls[c] # NoCall /\ calls[c].kind \in {"log read", "index read"}
 
 \* Else a client that was told that its write is done reads something else.
 WriteIsThere ==
-  \A c \in Client : Answered(c) /\ calls[c].kind = "write" =>
-    \E i \in DOMAIN Versions : Versions[i] = calls[c].value
+  LET v == Versions
+  IN \A c \in Client : Answered(c) /\ calls[c].kind = "write" =>
+       \E i \in DOMAIN v : v[i] = calls[c].value
 
 \* Else a client reads what was there before its call, or what was never there.
 ReadIsCurrent ==
-  \A c \in Client : Answered(c) /\ IsRead(c) =>
-    \E i \in calls[c].since..Len(Versions) : Versions[i] = calls[c].value
+  LET v == Versions
+  IN \A c \in Client : Answered(c) /\ IsRead(c) =>
+       \E i \in calls[c].since..Len(v) : v[i] = calls[c].value
 
 \* Else state machines do not see one log.
 AppliedAgreed == L!AppliedAgreed
@@ -49,7 +51,7 @@ OnReplicatedLog == RL!Spec
 \* ---- Witnesses: situations which must be reachable ----
 
 NoZombieWrite ==            \* a leader that was replaced has taken a write
-  ~(\E n \in Node : L!Leads(n) /\ term[n] < newest /\ Len(log[n]) > commit[n] + 1)
+  ~(\E n \in Node : L!Leads(n) /\ term[n] < L!Newest /\ Len(log[n]) > commit[n] + 1)
 NoOrphan == Orphans = {}    \* a write was given up, and may still be done
 NoReadOfOther ==            \* a read sees a write that was done during the call
   ~(\E c \in Client : Answered(c) /\ IsRead(c) /\ calls[c].value # Versions[calls[c].since])
