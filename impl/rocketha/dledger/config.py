@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Final
 
+from rocketha.dledger.answer_rules import ANSWER_RULES, AnswerRules
 from rocketha.dledger.push_rules import PUSHER_RULES, PusherRules
 from rocketha.dledger.read_rules import READ_RULES, ReadRules
 from rocketha.dledger.rules import ELECTOR_RULES, ElectorRules
@@ -80,6 +81,7 @@ class DLedgerConfig:
     rules: ElectorRules = field(default=ELECTOR_RULES, repr=False)
     push_rules: PusherRules = field(default=PUSHER_RULES, repr=False)
     read_rules: ReadRules = field(default=READ_RULES, repr=False)
+    answer_rules: AnswerRules = field(default=ANSWER_RULES, repr=False)
 
     def __post_init__(self) -> None:
         if len(set(self.peers)) != len(self.peers) or "" in self.peers:

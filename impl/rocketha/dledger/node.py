@@ -254,11 +254,12 @@ def _role_changed(state: NodeState, before: MemberState) -> NodeStepped:
         water_marks=NO_MARKS,
     )
     code = DLedgerResponseCode.NOT_LEADER
-    refused: list[Effect] = [
-        _refuse(state, one.ticket, code, unknown=True) for one in state.waiting.values()
-    ]
+    waiting = state.waiting
+    if not state.elector.config.answer_rules.waits_on(False):
+        waiting = MappingProxyType({})
+    over = [one for at, one in state.waiting.items() if at not in waiting]
+    refused: list[Effect] = [_refuse(state, one.ticket, code, unknown=True) for one in over]
     refused += [_refuse(state, read.ticket, code) for read in state.reads]
-    waiting: MappingProxyType[LogIndex, Waiting] = MappingProxyType({})
     state = replace(state, pusher=pusher, waiting=waiting, reads=())
     begins = (Then(event=LeadershipBegun()),) if member.is_leader else ()
     return NodeStepped(state, (*refused, *begins))
@@ -300,10 +301,14 @@ def _append(
     if code is not None:
         return NodeStepped(state, (_refuse(state, event.ticket, code),))
     index = LogIndex(log.end_index + 1)
-    waits = Waiting(ticket=event.ticket, since_ms=now_ms)
-    state = replace(state, waiting=MappingProxyType({**state.waiting, index: waits}))
     around = _around(state, now_ms, log)
     written = append_as_leader(state.pusher, DLedgerEntryType.NORMAL, event.body, around)
+    if config.answer_rules.is_done(False):
+        done = AnswerApplied(ticket=event.ticket, index=index, term=member.curr_term)
+        stepped = _pushed(state, written)
+        return replace(stepped, effects=(*stepped.effects, done))
+    waits = Waiting(ticket=event.ticket, since_ms=now_ms)
+    state = replace(state, waiting=MappingProxyType({**state.waiting, index: waits}))
     return _pushed(state, written)
 
 

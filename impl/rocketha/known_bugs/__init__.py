@@ -13,6 +13,7 @@ from rocketha.known_bugs.dledger import DLEDGER_BUGS
 from rocketha.known_bugs.epoch_truncation import EPOCH_BUGS
 from rocketha.known_bugs.legacy_replication import LEGACY_BUGS
 from rocketha.known_bugs.lock_quorum import LOCK_BUGS
+from rocketha.known_bugs.register import REGISTER_BUGS
 from rocketha.known_bugs.replica_group import BROKER_BUGS, CONTROLLER_BUGS, GROUP_BUGS
 from rocketha.known_bugs.snapshot_loading import SNAPSHOT_BUGS
 from rocketha.known_bugs.storage import STORAGE_BUGS
@@ -26,6 +27,7 @@ __all__ = [
     "LEGACY_BUGS",
     "LOCK_BUGS",
     "NO_BUGS",
+    "REGISTER_BUGS",
     "SNAPSHOT_BUGS",
     "STORAGE_BUGS",
     "Bug",

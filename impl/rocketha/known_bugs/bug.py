@@ -175,6 +175,8 @@ class Bug(StrEnum):
     ALONE = "Alone"
     """A master that knows itself only shows all of its log, also while it has asked for others.
     `CommitLog.getConfirmOffset`."""
+    ANSWER_APPLIED = "AnswerApplied"
+    """A write or a read is answered when its entry is in the leader's log, and not applied."""
     APPLIED_FIRST = "AppliedFirst"
     """A read is answered before the state machine has what was committed."""
     BOUNDARY_OF_CUT = "BoundaryOfCut"
@@ -280,6 +282,9 @@ class Bug(StrEnum):
     loading: none left."""
     REPORT_OWN_END = "ReportOwnEnd"
     """After the handshake a slave reports the consistent point, whether it has it or not."""
+    SAME_ENTRY = "SameEntry"
+    """Who waits for an entry is answered when another leader's is applied at its index. Raft, 8;
+    openmessaging/dledger `DLedgerEntryPusher.QuorumAckChecker`, which clears who waits."""
     SAME_TERM = "SameTerm"
     """A leader that lost entries is elected again in the same term. openmessaging/dledger
     `DLedgerLeaderElector`."""

@@ -7,20 +7,18 @@ from functools import cache
 from typing import Final
 
 from rocketha.dledger.push_rules import PUSHER_RULES, PusherRules
-from rocketha.dledger.read_rules import READ_RULES, ReadRules
 from rocketha.dledger.rules import ELECTOR_RULES, ElectorRules
 from rocketha.known_bugs.bug import Bug, Bugs
 from rocketha.known_bugs.overrides import Override, overridden
+from rocketha.known_bugs.register import REGISTER_BUGS
 from rocketha.types import LogIndex
 
 __all__ = [
     "DLEDGER_BUGS",
     "ELECTOR_OVERRIDES",
     "PUSHER_OVERRIDES",
-    "READ_OVERRIDES",
     "elector_rules",
     "pusher_rules",
-    "read_rules",
 ]
 
 
@@ -34,12 +32,6 @@ def elector_rules(bugs: Bugs) -> ElectorRules:
 def pusher_rules(bugs: Bugs) -> PusherRules:
     """Return the rules of the log with these bugs in them."""
     return overridden(PUSHER_RULES, PUSHER_OVERRIDES, bugs)
-
-
-@cache
-def read_rules(bugs: Bugs) -> ReadRules:
-    """Return the rules of reads with these bugs in them."""
-    return overridden(READ_RULES, READ_OVERRIDES, bugs)
 
 
 # ---- elections ----
@@ -191,38 +183,7 @@ PUSHER_OVERRIDES: Final[dict[Bug, Override[PusherRules]]] = {
     Bug.SYNCED_ACK: _acknowledges_unsynced,
 }
 
-# ---- reads without an entry ----
-
-
-def _anybody_reads(rules: ReadRules) -> ReadRules:
-    return replace(
-        rules,
-        may_read=lambda leads: True,
-        knows_committed=lambda committed, curr_term: True,
-        is_confirmed=lambda majority_follows: True,
-    )
-
-
-def _reads_before_an_own_entry(rules: ReadRules) -> ReadRules:
-    return replace(rules, knows_committed=lambda committed, curr_term: True)
-
-
-def _reads_without_heartbeats(rules: ReadRules) -> ReadRules:
-    return replace(rules, is_confirmed=lambda majority_follows: True)
-
-
-def _reads_before_it_has_applied(rules: ReadRules) -> ReadRules:
-    return replace(rules, has_applied=lambda applied, noted: True)
-
-
-READ_OVERRIDES: Final[dict[Bug, Override[ReadRules]]] = {
-    Bug.APPLIED_FIRST: _reads_before_it_has_applied,
-    Bug.HEARTBEATS: _reads_without_heartbeats,
-    Bug.LOCAL_READ: _anybody_reads,
-    Bug.OWN_TERM_FIRST: _reads_before_an_own_entry,
-}
-
 DLEDGER_BUGS: Final[Bugs] = (
-    frozenset(ELECTOR_OVERRIDES) | frozenset(PUSHER_OVERRIDES) | frozenset(READ_OVERRIDES)
+    frozenset(ELECTOR_OVERRIDES) | frozenset(PUSHER_OVERRIDES) | REGISTER_BUGS
 )
-"""What a DLedger group may have."""
+"""What a DLedger group with registers may have."""

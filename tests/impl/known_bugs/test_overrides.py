@@ -13,6 +13,7 @@ import pytest
 
 from rocketha.broker.rules import BROKER_RULES
 from rocketha.controller.rules import CONTROLLER_RULES
+from rocketha.dledger.answer_rules import ANSWER_RULES
 from rocketha.dledger.push_rules import PUSHER_RULES
 from rocketha.dledger.read_rules import READ_RULES
 from rocketha.dledger.rules import ELECTOR_RULES
@@ -31,10 +32,8 @@ from rocketha.known_bugs import (
 from rocketha.known_bugs.dledger import (
     ELECTOR_OVERRIDES,
     PUSHER_OVERRIDES,
-    READ_OVERRIDES,
     elector_rules,
     pusher_rules,
-    read_rules,
 )
 from rocketha.known_bugs.epoch_truncation import HA_OVERRIDES, ha_rules
 from rocketha.known_bugs.legacy_replication import LEGACY_OVERRIDES, legacy_rules
@@ -43,6 +42,12 @@ from rocketha.known_bugs.lock_quorum import (
     VOTING_OVERRIDES,
     consumer_rules,
     voting_rules,
+)
+from rocketha.known_bugs.register import (
+    ANSWER_OVERRIDES,
+    READ_OVERRIDES,
+    answer_rules,
+    read_rules,
 )
 from rocketha.known_bugs.replica_group import (
     BROKER_OVERRIDES,
@@ -83,6 +88,7 @@ HOMES: Final = {
     "elector": Home(ELECTOR_RULES, ELECTOR_OVERRIDES, elector_rules),
     "pusher": Home(PUSHER_RULES, PUSHER_OVERRIDES, pusher_rules),
     "read": Home(READ_RULES, READ_OVERRIDES, read_rules),
+    "answer": Home(ANSWER_RULES, ANSWER_OVERRIDES, answer_rules),
     "files": Home(
         FileOptions(log=CommitLogOptions(segment_size=SEGMENT_SIZE)),
         STORAGE_OVERRIDES,

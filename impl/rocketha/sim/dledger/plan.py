@@ -10,7 +10,8 @@ from typing import Final
 
 from rocketha.dledger.config import DLedgerConfig
 from rocketha.known_bugs import Bugs
-from rocketha.known_bugs.dledger import elector_rules, pusher_rules, read_rules
+from rocketha.known_bugs.dledger import elector_rules, pusher_rules
+from rocketha.known_bugs.register import answer_rules, read_rules
 from rocketha.sim.engine.clock import TRUE_TIME, Clock
 from rocketha.sim.engine.faults import DLEDGER_FAULTS, Fault, FaultPlan, draw_plan, with_fault
 from rocketha.sim.engine.node import broker_address
@@ -121,6 +122,7 @@ def draw_dledger_run(streams: PerPurposeStreams, options: SimOptions) -> DLedger
                     rules=elector_rules(options.bugs),
                     push_rules=pusher_rules(options.bugs),
                     read_rules=read_rules(options.bugs),
+                    answer_rules=answer_rules(options.bugs),
                 )
                 for peer in peers
             ]

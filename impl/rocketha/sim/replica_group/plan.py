@@ -17,8 +17,9 @@ from rocketha.formats.controller_responses import MetadataInfo
 from rocketha.ha.state import HaOptions
 from rocketha.histories.history import Promises
 from rocketha.known_bugs import Bugs
-from rocketha.known_bugs.dledger import elector_rules, pusher_rules, read_rules
+from rocketha.known_bugs.dledger import elector_rules, pusher_rules
 from rocketha.known_bugs.epoch_truncation import ha_rules
+from rocketha.known_bugs.register import read_rules
 from rocketha.known_bugs.replica_group import broker_rules, controller_rules
 from rocketha.replicated_log.snapshot_manager import SnapshotOptions
 from rocketha.sim.engine.clock import TRUE_TIME, Clock
