@@ -89,6 +89,8 @@ class ProtocolPlug(Generic[O]):
     mutates; a package's tests are in the folder of its name in `tests/impl`."""
     configurations: tuple[SimOptions, ...] = (SimOptions(),)
     """With what `mutate-implementation` runs its seeds, one after the other."""
+    brokers: int = 3
+    """So many nodes its runs have where nobody asks for another number."""
     has_master_epochs: bool = False
     """Its runs are a trace for each epoch of a master."""
 

@@ -80,6 +80,7 @@ def _chosen(
     if protocol not in PROTOCOLS:
         raise ModelGapError(f"unknown protocol {protocol!r}; there are: {', '.join(PROTOCOLS)}")
     options = SimOptions(
+        brokers=PROTOCOLS[protocol].brokers,
         bugs=frozenset(Bug(name) for name in bugs),
         faults=ALL_FAULTS if faults is None else frozenset(Fault(name) for name in faults),
     )

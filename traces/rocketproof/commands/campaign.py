@@ -109,7 +109,7 @@ def shown_again(protocol: str, options: SimOptions, result: SeedResult) -> str:
     """Return the command that shows again what is wrong with a seed."""
     if result.ending is not Ending.DIFFERS:
         return repeat_command(protocol, options, result.seed)
-    run = shlex.join(run_options(options))
+    run = shlex.join(run_options(protocol, options))
     seeds = f"--repeat --seeds {result.seed}..{result.seed}"
     return " ".join(["rocketproof campaign", protocol, *filter(None, [run]), seeds])
 

@@ -193,7 +193,8 @@ def shown_again(
     mutant = row.mutant
     if row.tlc.ok and isinstance(row.runs, Caught) and spec_root is None and not records:
         bugs = frozenset([Bug(name) for name in switches_of(mutant)])
-        return repeat_command(mutant.protocol, SimOptions(bugs=bugs), row.runs.seed)
+        options = SimOptions(brokers=PROTOCOLS[mutant.protocol].brokers, bugs=bugs)
+        return repeat_command(mutant.protocol, options, row.runs.seed)
     parts = ["rocketproof", "mutants", mutant.protocol, "--bug", mutant.name]
     parts += [] if seeds is None else ["--seeds", str(seeds)]
     parts += ["--no-runs"] if no_runs else []

@@ -189,7 +189,7 @@ def _scheduled(
             raise click.UsageError("Missing option '--seed' (or '--schedule').")
         refuse_strange_options(options, PROTOCOLS[protocol].simulation)
         return Scheduled(protocol=protocol, seed=seed, options=options, schedule=UNRESTRICTED)
-    if seed is not None or options != SimOptions():
+    if seed is not None or options != SimOptions(brokers=PROTOCOLS[protocol].brokers):
         raise click.UsageError("--schedule says what the run is; there is no more to say")
     has_bugs = {name: plug.bugs for name, plug in PROTOCOLS.items()}
     scheduled = read_scheduled(schedule_file, has_bugs)

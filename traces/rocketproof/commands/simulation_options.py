@@ -19,6 +19,7 @@ from rocketha.sim.engine.options import (
 )
 from rocketha.sim.engine.simulation import Simulation
 from rocketproof.names import Named, did_you_mean
+from rocketproof.protocols import PROTOCOLS
 
 __all__ = [
     "CONFIGURATIONS",
@@ -66,7 +67,17 @@ _OPTIONS: Final = (
         help="Put a known bug into the implementation (`rocketproof bugs` lists them); may be given"
         " more than once.",
     ),
-    click.option("--brokers", type=click.IntRange(1, BROKERS_MAX), default=3, show_default=True),
+    click.option(
+        "--brokers",
+        type=click.IntRange(1, BROKERS_MAX),
+        help=f"Nodes of a run; by default {SimOptions().brokers}, of "
+        + ", ".join(
+            f"{name} {plug.brokers}"
+            for name, plug in PROTOCOLS.items()
+            if plug.brokers != SimOptions().brokers
+        )
+        + ".",
+    ),
     click.option(
         "--steps",
         type=click.IntRange(0, STEPS_MAX),
@@ -108,7 +119,7 @@ def simulation_options(command: Callable[..., R]) -> Callable[..., R]:
         *args: object,
         faults: Faults,
         bugs: tuple[str, ...],
-        brokers: int,
+        brokers: int | None,
         steps: int | None,
         configuration: str,
         in_sync_replicas: int | None,
@@ -116,6 +127,9 @@ def simulation_options(command: Callable[..., R]) -> Callable[..., R]:
         controllers: int,
         **kwargs: object,
     ) -> R:
+        asked = PROTOCOLS.get(str(kwargs.get("protocol")))
+        if brokers is None:
+            brokers = SimOptions().brokers if asked is None else asked.brokers
         if in_sync_replicas is not None and in_sync_replicas > brokers:
             raise click.UsageError(f"--in-sync-replicas: there are {brokers} brokers")
         options = SimOptions(
@@ -153,18 +167,25 @@ def repeat_command(protocol: str, options: SimOptions, seed: int | None = None) 
 
     Without a seed it says {seed}, to be filled in.
     """
-    parts = ["rocketproof", "simulate", protocol, *run_options(options), "--judge", "--seed"]
+    parts = [
+        "rocketproof",
+        "simulate",
+        protocol,
+        *run_options(protocol, options),
+        "--judge",
+        "--seed",
+    ]
     return f"{shlex.join(parts)} {'{seed}' if seed is None else seed}"
 
 
-def run_options(options: SimOptions) -> list[str]:
-    """Spell options as a command line has them."""
+def run_options(protocol: str, options: SimOptions) -> list[str]:
+    """Spell the options of a run of a protocol as a command line has them."""
     parts: list[str] = []
     for bug in sorted(options.bugs):
         parts += ["--bug", str(bug)]
     if options.faults != ALL_FAULTS:
         parts += ["--faults", ",".join(sorted(options.faults)) or "none"]
-    if options.brokers != SimOptions().brokers:
+    if options.brokers != PROTOCOLS[protocol].brokers:
         parts += ["--brokers", str(options.brokers)]
     if options.steps is not None:
         parts += ["--steps", str(options.steps)]
