@@ -139,6 +139,10 @@ class Clients:
         member.recorder.heard(event)
         member.host.take(event)
 
+    def waits(self, ticket: int) -> bool:
+        """Tell whether somebody waits for the answer to a call."""
+        return ticket in self._calls
+
     def answered(self, told: SavedClient) -> None:
         """Hear an answer, which may be lost on its way."""
         ticket, rng = told.answer.ticket, self._rng()

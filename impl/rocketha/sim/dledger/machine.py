@@ -65,6 +65,15 @@ class OutsiderTold:
 
 
 @dataclass(frozen=True, slots=True)
+class SavedClient:
+    """What a client is told, and what the state machine has for it."""
+
+    answer: AnswerApplied | AnswerRead | RefuseClient
+    outcome: object
+    registers: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class MemberStepped:
     """A member took a step."""
 
@@ -74,15 +83,8 @@ class MemberStepped:
     sent: tuple[Frame, ...]
     action: NodeAction | None
     """What its core says of the step."""
-
-
-@dataclass(frozen=True, slots=True)
-class SavedClient:
-    """What a client is told, and what the state machine has for it."""
-
-    answer: AnswerApplied | AnswerRead | RefuseClient
-    outcome: object
-    registers: Mapping[str, int]
+    told: tuple[SavedClient, ...]
+    """What left it for clients, in this order."""
 
 
 class Surroundings(LedgerSurroundings, Protocol):
@@ -106,6 +108,7 @@ class Member(LedgerMember[NodeState, NodeHears, NodeAction]):
         """Make a member that is down."""
         self.registers = RegisterService()
         self._around_it = cluster
+        self._told: list[SavedClient] = []
         self._applying = MachinePerformer(self.files, lambda: self.registers, config, self.request)
         performers = (self._applying, RolePerformer(self._role_changed))
         super().__init__(machine, DLedgerCore(), config, cluster, performers)
@@ -144,7 +147,8 @@ class Member(LedgerMember[NodeState, NodeHears, NodeAction]):
     def after_step(self, event: NodeHears | RequestEvent, action: NodeAction | None) -> None:
         """Tell the cluster of a step."""
         received, sent = self.frames.take_received(), self.frames.take()
-        self._around_it.report(MemberStepped(self.id, event, received, sent, action))
+        told, self._told = tuple(self._told), []
+        self._around_it.report(MemberStepped(self.id, event, received, sent, action, told))
         self.wait_for_disk()
 
     def answer(self, answer: AnswerClient) -> None:
@@ -153,6 +157,7 @@ class Member(LedgerMember[NodeState, NodeHears, NodeAction]):
         self.recorder.answered(answer)
         if not self.is_muted:
             told = SavedClient(answer, self._applying.outcome, dict(self.registers.values))
+            self._told.append(told)
             self._around_it.client_told(told)
 
     def _role_changed(self, changed: RoleChanged) -> None:
