@@ -22,17 +22,8 @@ NO_RUN_SHOWS: Final = {"B29", "B33", "LateEpoch"}
 """Switches that no simulated run was found to show: TLC finds these bugs, and so does the machine
 that drives a group beside its model (model_tests/machines/test_replica_group.py)."""
 
-SHOWN_OTHERWISE: Final = {
-    "AnswerApplied",
-    "AppliedFirst",
-    "B70",
-    "Heartbeats",
-    "LocalRead",
-    "OwnTermFirst",
-    "SameEntry",
-}
-"""Switches that clients of a DLedger group notice, not traces (tests/impl/sim); and B70, which
-traces show at once though TLC finds no harm in it."""
+SHOWN_OTHERWISE: Final = {"B70"}
+"""A switch that traces show at once though TLC finds no harm in it."""
 
 BY_TLC_ALONE: Final = {
     "B17": "confirmOffset is always at the end of a record, so none begins below it and ends above",
