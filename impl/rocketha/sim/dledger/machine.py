@@ -25,6 +25,7 @@ from rocketha.dledger.register import RegisterService
 from rocketha.dledger.state import RoleChanged
 from rocketha.formats.dledger_request_codec import push_request
 from rocketha.formats.dledger_requests import DLedgerRequest
+from rocketha.recording.dledger_parts import MemberParts, settings_of
 from rocketha.recording.recorder import Parts
 from rocketha.runtime.effects import AnswerClient
 from rocketha.runtime.events import RequestEvent
@@ -34,7 +35,6 @@ from rocketha.sim.dledger.member import (
     LedgerMember,
     LedgerSurroundings,
 )
-from rocketha.sim.dledger.recorded_parts import MemberParts, settings_of
 from rocketha.sim.engine.frames import Frame
 from rocketha.sim.engine.node import broker_address
 from rocketha.sim.engine.remoting_calls import Arrived

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 from rocketha.dledger.config import DLedgerConfig
@@ -33,9 +34,19 @@ from rocketha.recording.recorder import LongSequence, Parts
 from rocketha.storage.disk import Disk
 from rocketha.types import LogIndex
 
-__all__ = ["MemberParts", "settings_of"]
+__all__ = ["HeardFrame", "MemberParts", "settings_of"]
 
 _NOTHING: Final = LongSequence(())
+
+
+@dataclass(frozen=True, slots=True)
+class HeardFrame:
+    """A request or an answer of a member that keeps no records."""
+
+    id: str
+    sender: str
+    code: int
+    body: str
 
 
 def settings_of(config: DLedgerConfig) -> Parts:
