@@ -47,15 +47,17 @@ from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.process.clock import ProcessClock
 from rocketha.process.command_line import serve
 from rocketha.process.dledger_configuration import DLedgerConfiguration, read_configuration
+from rocketha.process.dledger_records import DLedgerRecords
 from rocketha.process.dledger_remoting import DLedgerRemoting
 from rocketha.process.event_loop import EventLoop, Log
 from rocketha.process.node_timers import NodeTimers
 from rocketha.process.store_lock import lock_store
+from rocketha.recording.dledger_parts import MemberParts
 from rocketha.runtime.effects import AnswerClient
 from rocketha.runtime.events import RequestArrived, RequestEvent, ResponseArrived, TimerFired
 from rocketha.runtime.node_host import NodeHost
 from rocketha.runtime.performers import ClientPerformer, RequestPerformer
-from rocketha.storage.disk import RealDisk
+from rocketha.storage.disk import Disk, RealDisk
 from rocketha.types import ConnectionId, RequestId, RequestReference, TimestampMs
 
 __all__ = ["DLedgerProcess", "main"]
@@ -91,8 +93,13 @@ class DLedgerProcess:
         disk = RealDisk(configuration.store)
         self._files = DLedgerFiles.open(disk, configuration.files, machine)
         others = {peer_number(config, peer): configuration.addresses[peer] for peer in config.peers}
+        self._records = self._recorded(disk)
         self._remoting = DLedgerRemoting(
-            self._loop, others, asked=self._asked, answered=self._answered
+            self._loop,
+            others,
+            asked=self._asked,
+            answered=self._answered,
+            records=self._records,
         )
         ledger = LedgerPerformer(lambda: self._files)
         applying = MachinePerformer(
@@ -135,6 +142,8 @@ class DLedgerProcess:
         )
         self._log(f"serves {self._listener.address}, the log ends at {store.end_index}")
         self._loop.stop_on_signals(signal.SIGTERM, signal.SIGINT)
+        if self._records is not None:
+            self._records.started()
         try:
             self._take(Started())
             self._loop.run()
@@ -142,6 +151,8 @@ class DLedgerProcess:
         finally:
             self.host.stop()
             self._lock.close()
+            if self._records is not None:
+                self._records.close()
 
     @property
     def state(self) -> NodeState:
@@ -156,7 +167,23 @@ class DLedgerProcess:
     # ---- the recorder, and alarms ----
 
     def stepped(self, event: _Event, action: NodeAction | None) -> None:
-        """Note nothing."""
+        """Write the step where records are kept, and send what it says."""
+        if self._records is not None:
+            self._records.stepped(event, action)
+            self._remoting.release()
+
+    def _recorded(self, disk: Disk) -> DLedgerRecords | None:
+        """Open the records, if there shall be some. Raises: RecordError, OSError"""
+        configuration = self._configuration
+        if configuration.records is None:
+            return None
+        seen = MemberParts(disk, configuration.files, lambda: self._files)
+        return DLedgerRecords(
+            configuration.records,
+            configuration.node,
+            parts=lambda: seen.of(self.state),
+            shows_ms=self._clock.now_ms,
+        )
 
     def after(self, wait_ms: int, event: _Event) -> None:
         """Let the node hear an event in a while."""
@@ -192,6 +219,7 @@ class DLedgerProcess:
             self._take(answer)
         else:
             self._respond(request, answer)
+            self._remoting.release()
 
     def answer(self, answer: AnswerClient) -> None:
         """Answer a client (rocketha.runtime.ports.Clients)."""

@@ -27,6 +27,9 @@
 | `enableFastAdvanceCommitIndex`      | a new leader begins with a NOOP               | false      |
 | `legacyPush`                        | ours: members of releases up to 0.3.2 are in  | false      |
 |                                     | the group; all members push as these do       |            |
+| `recordsPath`, `recordsPeers`       | ours: where each step is written              | none       |
+|                                     | (`dledger_records`), and which members write, |            |
+|                                     | with commas                                   |            |
 
 No other name is taken. The file is as `rocketha.formats.properties` has it.
 
@@ -46,6 +49,7 @@ from rocketha.dledger.config import DLedgerConfig
 from rocketha.dledger.store_options import StoreOptions
 from rocketha.errors import ConfigurationError, PacketError
 from rocketha.formats.properties import pull_properties
+from rocketha.process.dledger_records import RecordsConfiguration
 from rocketha.types import SizeBytes
 
 __all__ = ["DLedgerConfiguration", "read_configuration"]
@@ -77,7 +81,13 @@ _SIZES: Final = {
     "mappedFileSizeForEntryIndex": "mapped_file_size_for_entry_index",
 }
 _NAMES: Final = frozenset(
-    {"group", "selfId", "peers", "storeBaseDir", "preferredLeaderId", *_NUMBERS, *_FLAGS, *_SIZES}
+    {
+        *("group", "selfId", "peers", "storeBaseDir", "preferredLeaderId"),
+        *("recordsPath", "recordsPeers"),
+        *_NUMBERS,
+        *_FLAGS,
+        *_SIZES,
+    }
 )
 
 
@@ -90,6 +100,7 @@ class DLedgerConfiguration:
     """Of all members by their ids, "host:port"; this node listens at its own."""
     store: Path
     files: StoreOptions
+    records: RecordsConfiguration | None = None
 
     @property
     def address(self) -> str:
@@ -129,7 +140,17 @@ def read_configuration(path: Path) -> DLedgerConfiguration:
         addresses=addresses,
         store=Path(_given(said, "storeBaseDir")) / f"dledger-{own_id}",
         files=StoreOptions(**sizes),
+        records=_records(said, own_id),
     )
+
+
+def _records(said: Mapping[str, str], own_id: str) -> RecordsConfiguration | None:
+    if "recordsPath" not in said:
+        return None
+    peers = tuple(_given(said, "recordsPeers").split(","))
+    if own_id not in peers:
+        raise ConfigurationError("recordsPeers", reason=f"does not have {own_id}")
+    return RecordsConfiguration(path=Path(said["recordsPath"]), peers=peers)
 
 
 def _addresses(text: str) -> Mapping[str, str]:

@@ -15,6 +15,7 @@ from typing import Final
 
 from rocketha.formats.remoting_command import FLAG_ONEWAY, FLAG_RESPONSE, RemotingCommand
 from rocketha.formats.remoting_frame import command_stream, push_command
+from rocketha.process.dledger_records import DLedgerRecords, first_number
 from rocketha.process.event_loop import EventLoop, Link
 from rocketha.process.packets import PacketHandler
 from rocketha.runtime.effects import SendRequest
@@ -49,8 +50,12 @@ class DLedgerRemoting:
         *,
         asked: Callable[[RequestId, RemotingCommand], None],
         answered: Callable[[RequestReference, RemotingCommand | None], None],
+        records: DLedgerRecords | None = None,
     ) -> None:
-        """Take where the others are, and who hears requests and answers."""
+        """Take where the others are, and who hears requests and answers.
+
+        With `records`, which hear of all messages first, nothing is sent before `release`.
+        """
         self._loop = loop
         self._addresses = addresses
         self._asked = asked
@@ -58,7 +63,21 @@ class DLedgerRemoting:
         self._lines: dict[BrokerId, _Line] = {}
         self._arrived: dict[RequestId, _Arrived] = {}
         self._last_request = 0
-        self._opaque = 0
+        self._records = records
+        self._opaque = 0 if records is None else first_number()
+        self._held: list[tuple[Link, bytes]] = []
+
+    def release(self) -> None:
+        """Send what was held back."""
+        held, self._held = self._held, []
+        for link, frame in held:
+            link.send(frame)
+
+    def _send(self, link: Link, frame: bytes) -> None:
+        if self._records is None:
+            link.send(frame)
+        else:
+            self._held.append((link, frame))
 
     # ---- this node asks ----
 
@@ -68,7 +87,9 @@ class DLedgerRemoting:
         assert line.link is not None
         opaque = self._next_opaque()
         line.waiting[opaque] = request.reference
-        line.link.send(_frame(request.code, opaque, 0, request.body))
+        if self._records is not None:
+            self._records.asks(request.peer, opaque, request.code, request.body)
+        self._send(line.link, _frame(request.code, opaque, 0, request.body))
         if request.timeout_ms is not None:
 
             def late() -> None:
@@ -81,7 +102,7 @@ class DLedgerRemoting:
         """Send a request that has no answer."""
         line = self._line(peer)
         assert line.link is not None
-        line.link.send(_frame(code, self._next_opaque(), FLAG_ONEWAY, body))
+        self._send(line.link, _frame(code, self._next_opaque(), FLAG_ONEWAY, body))
 
     def hang_up(self, reference: RequestReference) -> None:
         """Close the connection on which this was asked."""
@@ -99,15 +120,17 @@ class DLedgerRemoting:
             line = self._lines[peer] = _Line()
             handler = PacketHandler(
                 command_stream(),
-                received=lambda _, command: self._heard(line, command),
+                received=lambda _, command: self._heard(peer, line, command),
                 lost=lambda *_: self._end(peer, line),
             )
             line.link = self._loop.connect(self._addresses[peer], handler)
         return line
 
-    def _heard(self, line: _Line, command: RemotingCommand) -> None:
+    def _heard(self, peer: BrokerId, line: _Line, command: RemotingCommand) -> None:
         reference = line.waiting.pop(command.opaque, None) if command.is_response else None
         if reference is not None:
+            if self._records is not None:
+                self._records.hears(peer, command.opaque, command)
             self._answered(reference, command)
 
     def _end(self, peer: BrokerId, line: _Line) -> None:
@@ -134,6 +157,8 @@ class DLedgerRemoting:
         request = RequestId(self._last_request)
         if not command.is_oneway:
             self._arrived[request] = _Arrived(link, command.opaque)
+        if self._records is not None:
+            self._records.is_asked(request, command)
         self._asked(request, command)
 
     def _lost(self, link: Link, reason: str) -> None:
@@ -145,8 +170,10 @@ class DLedgerRemoting:
     def respond(self, request: RequestId, code: int, body: bytes) -> None:
         """Answer a request; of one whose connection is gone nobody hears."""
         arrived = self._arrived.pop(request, None)
+        if self._records is not None:
+            self._records.answers(request, code, body)
         if arrived is not None:
-            arrived.link.send(_frame(code, arrived.opaque, FLAG_RESPONSE, body))
+            self._send(arrived.link, _frame(code, arrived.opaque, FLAG_RESPONSE, body))
 
     def refuse(self, request: RequestId) -> None:
         """Close the connection of a request."""
