@@ -196,9 +196,10 @@ class ProtocolPlug(Generic[O]):
         projected = project(self.records([log.header for log in logs]), logs)
         traces = []
         for one in projected:
+            spec = one.spec or self.spec
             header = Header(
-                spec=self.spec,
-                spec_sha256=spec_sha256(self.name, self.spec),
+                spec=spec,
+                spec_sha256=spec_sha256(self.name, spec),
                 constants=one.constants,
                 meta={"recorded_by": recorded_by, **one.meta},
                 silent=one.silent,

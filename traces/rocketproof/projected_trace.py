@@ -21,3 +21,5 @@ class ProjectedTrace:
     """What is said of it beside what is said of its run."""
     silent: Silent | None = None
     """The steps that it does not show."""
+    spec: str | None = None
+    """The module that it is held against; None: that of the protocol."""

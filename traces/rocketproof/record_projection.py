@@ -43,6 +43,8 @@ _NS_PER_MS: Final = 1_000_000
 class RecordProjection(ABC):
     """Makes the events of the traces of records, in order."""
 
+    spec: str | None = None
+    """The module that the traces are held against; None: that of the protocol."""
     silent: Silent | None = None
     """Actions that nodes take without knowing it."""
     needs_stops = True
@@ -128,17 +130,22 @@ class RecordProjection(ABC):
         params: tuple[Value, ...] | None,
         *,
         node: str | None = None,
+        state: State | None = None,
         observed: State | None = None,
         parts: tuple[Part, ...] = (),
         of: int = 0,
     ) -> None:
-        """Make an event of the trace with the number `of`; `params` None: no node says them."""
+        """Make an event of the trace with the number `of`; `params` None: no node says them.
+
+        With a `state` all of it is known, and there is nothing else.
+        """
         event = Event(
             step=self._lengths[of],
             action=action,
             params=params or (),
             known_params=() if params is None else None,
             node=node,
+            state=state,
             observed=observed,
             parts=parts,
             clock=self.now_ms,
@@ -162,6 +169,7 @@ def project(projection: RecordProjection, logs: Sequence[NodeLog]) -> tuple[Proj
             events=tuple(told),
             meta=projection.metas[number],
             silent=projection.silent,
+            spec=projection.spec,
         )
         for number, told in events.items()
     )

@@ -18,12 +18,14 @@ from rocketha.formats.dledger_requests import (
     DLedgerResponse,
     InstallSnapshotRequest,
     LeadershipTransferRequest,
+    LegacyPushEntryRequest,
     PushEntryRequest,
     VoteRequest,
     VoteResponse,
 )
 from rocketha.formats.remoting_command import FLAG_RESPONSE, RemotingCommand
 from rocketha.sim.engine.frames import Frame
+from rocketha.types import LogIndex, Term
 from rocketproof.protocols.dledger.actions import Change, action_of
 from rocketproof.protocols.dledger.seen import (
     NO_ROUND,
@@ -37,9 +39,18 @@ from rocketproof.protocols.dledger.seen import (
 from rocketproof.protocols.dledger.values import GroupParts, Leadership
 from rocketproof.protocols.epoch_truncation.values import NONE
 
-__all__ = ["GroupFollower", "MemberLook", "Told"]
+__all__ = [
+    "RESPONSE",
+    "GroupFollower",
+    "MemberLook",
+    "Noted",
+    "Told",
+    "kind_of",
+    "pull_answer",
+    "understood",
+]
 
-_RESPONSE: Final = ":response"
+RESPONSE: Final = ":response"
 _SNAPSHOT: Final = "SnapshotArrived"
 """The event of a snapshot, once more after what was not synchronized is."""
 
@@ -137,7 +148,7 @@ class GroupFollower:
         after = look.seen(self._log_of(look, before, arrived), before.inc)
         self.seen[name] = after
         own = self._follow_round(look, before, after)
-        noted = _Noted()
+        noted = Noted()
         for frame in sent:
             self._note_answer(name, after, frame, noted)
             self._note_transfer(name, after, frame, noted)
@@ -155,7 +166,7 @@ class GroupFollower:
             acks=noted.acks,
             truncates=noted.truncates,
             transferred_to=noted.transferred_to,
-            arrived=None if arrived is None else _kind(arrived),
+            arrived=None if arrived is None else kind_of(arrived),
             answered_by=self._answerer(received),
         )
         found = action_of(change)
@@ -186,7 +197,7 @@ class GroupFollower:
         if event == _SNAPSHOT:
             return self._installing.get(name)
         for message in received:
-            if not message.endswith(_RESPONSE):
+            if not message.endswith(RESPONSE):
                 request = self._requests.get(message)
                 if isinstance(request, InstallSnapshotRequest):
                     self._installing[name] = request
@@ -195,8 +206,8 @@ class GroupFollower:
 
     def _answerer(self, received: Iterable[str]) -> str | None:
         for message in received:
-            request = self._requests.get(message.removesuffix(_RESPONSE))
-            if message.endswith(_RESPONSE) and request is not None:
+            request = self._requests.get(message.removesuffix(RESPONSE))
+            if message.endswith(RESPONSE) and request is not None:
                 return request.remote_id
         return None
 
@@ -206,13 +217,13 @@ class GroupFollower:
         if frame.to is None:
             return
         command = RemotingCommand(code=frame.code, opaque=0, body=frame.body)
-        request = pull_request(command)
+        request = understood(pull_request(command))
         self._requests[frame.id] = request
         if isinstance(request, VoteRequest):
             self._asks.add(ask_of(request))
             self._of_round[name].add(frame.id)
 
-    def _note_transfer(self, name: str, after: Seen, frame: Frame, noted: _Noted) -> None:
+    def _note_transfer(self, name: str, after: Seen, frame: Frame, noted: Noted) -> None:
         request = self._requests.get(frame.id)
         if isinstance(request, LeadershipTransferRequest) and request.transferee_id is not None:
             index = request.take_leadership_ledger_index + 1
@@ -221,12 +232,12 @@ class GroupFollower:
                 noted.transferred_to = request.transferee_id
             self._transfers.add(asked)
 
-    def _note_answer(self, name: str, after: Seen, frame: Frame, noted: _Noted) -> None:
+    def _note_answer(self, name: str, after: Seen, frame: Frame, noted: Noted) -> None:
         """Note what an answer says: a vote, a match, or what is on the disk."""
-        asked = self._requests.get(frame.id.removesuffix(_RESPONSE))
+        asked = self._requests.get(frame.id.removesuffix(RESPONSE))
         if frame.to is not None or asked is None:
             return
-        answer = _pull_answer(frame, asked)
+        answer = pull_answer(frame, asked)
         if isinstance(answer, VoteResponse) and isinstance(asked, VoteRequest):
             self._note_vote(name, frame, asked, answer, noted)
             return
@@ -245,7 +256,7 @@ class GroupFollower:
                 pass
 
     def _note_vote(
-        self, name: str, frame: Frame, asked: VoteRequest, answer: VoteResponse, noted: _Noted
+        self, name: str, frame: Frame, asked: VoteRequest, answer: VoteResponse, noted: Noted
     ) -> None:
         """An answer counts in the round that it is of, and in one that asks for the same."""
         candidate = asked.leader_id
@@ -256,23 +267,26 @@ class GroupFollower:
         if (candidate, *present) != ask_of(asked):
             return
         answers = self._answers[candidate]
-        is_of_round = frame.id.removesuffix(_RESPONSE) in self._of_round[candidate]
+        is_of_round = frame.id.removesuffix(RESPONSE) in self._of_round[candidate]
         if is_of_round or name not in answers:
             noted.of_others = noted.of_others or answers.get(name) != answer_of(answer)
             answers[name] = answer_of(answer)
 
-    def _note_match(self, name: str, asked: PushEntryRequest, noted: _Noted) -> None:
-        leader = asked.leader_id
-        assert leader is not None
-        term, index = asked.term + 1, asked.pre_log_index + 2
-        led = [one for key, one in self._sent.items() if (key[0], key[2]) == (leader, term)]
-        log = led[-1].log if led else ()
-        entry_term = log[index - 1][0] if index <= len(log) else term
-        request = (leader, name, term, index, entry_term)
+    def _note_match(self, name: str, asked: PushEntryRequest, noted: Noted) -> None:
+        request = self._cut_after(name, asked.leader_id, asked.term + 1, asked.pre_log_index + 1)
         noted.truncates = noted.truncates or request not in self._truncates
         self._truncates.add(request)
 
-    def _note_ack(self, name: str, after: Seen, index: int, noted: _Noted) -> None:
+    def _cut_after(
+        self, name: str, leader: str | None, term: int, count: int
+    ) -> tuple[str, str, int, int, int]:
+        """Return the request to cut all but so many entries, which the leader has, too."""
+        assert leader is not None
+        log = self._log_of_leader(leader, term)
+        entry_term = log[count][0] if count < len(log) else term
+        return (leader, name, term, count + 1, entry_term)
+
+    def _note_ack(self, name: str, after: Seen, index: int, noted: Noted) -> None:
         if index > self._acks.get((name, after.term), 0):
             self._acks[name, after.term] = index
             noted.acks = True
@@ -346,7 +360,7 @@ class GroupFollower:
         return led[-1].log if led else ()
 
 
-class _Noted:
+class Noted:
     """What the frames of a step changed."""
 
     def __init__(self) -> None:
@@ -360,7 +374,34 @@ class _Noted:
         return self.of_others or self.acks or self.truncates or self.transferred_to is not None
 
 
-def _kind(request: DLedgerRequest) -> str:
+def understood(request: DLedgerRequest) -> DLedgerRequest:
+    """Return a push of the older generation as one of the newer one; all else as it is.
+
+    What TRUNCATE lets be the last entry is in it, too.
+    """
+    if not isinstance(request, LegacyPushEntryRequest):
+        return request
+    index, term, entries = LogIndex(-1), Term(-1), request.entries
+    if request.entry is not None and request.kind in (PushType.COMPARE, PushType.TRUNCATE):
+        index, term = request.entry.index, request.entry.term
+        if request.kind is PushType.TRUNCATE:
+            index = LogIndex(index + 1)
+    return PushEntryRequest(
+        group=request.group,
+        local_id=request.local_id,
+        remote_id=request.remote_id,
+        leader_id=request.leader_id,
+        term=request.term,
+        kind=request.kind,
+        commit_index=request.commit_index,
+        pre_log_index=index,
+        pre_log_term=term,
+        entries=() if request.kind is PushType.COMMIT else entries,
+    )
+
+
+def kind_of(request: DLedgerRequest) -> str:
+    """Return the name of its code in DLedger."""
     match request:
         case VoteRequest():
             return "VOTE"
@@ -374,9 +415,10 @@ def _kind(request: DLedgerRequest) -> str:
             return "HEART_BEAT"
 
 
-def _pull_answer(frame: Frame, asked: DLedgerRequest) -> DLedgerResponse | None:
+def pull_answer(frame: Frame, asked: DLedgerRequest) -> DLedgerResponse | None:
+    """Read the answer to a request; None: it is none."""
     command = RemotingCommand(code=frame.code, opaque=0, flag=FLAG_RESPONSE, body=frame.body)
     try:
-        return pull_response(command, DLedgerRequestCode[_kind(asked)])
+        return pull_response(command, DLedgerRequestCode[kind_of(asked)])
     except PacketError:
         return None

@@ -48,7 +48,7 @@ from rocketproof.record_projection import (
 )
 from tlatrace.values import Fcn, State, Value, tla_set
 
-__all__ = ["DLedgerRecords"]
+__all__ = ["DLedgerRecords", "RecordedMember", "frame_of"]
 
 _FIRST_TERM: Final = 0
 _OF_OTHERS: Final = ("round", "asks", "sent", "truncates", "acks", "transfers", "agreed")
@@ -86,7 +86,7 @@ class _Shown(msgspec.Struct, frozen=True):
     applied: int
 
 
-class _RecordedMember:
+class RecordedMember:
     """A member, as its records show it."""
 
     def __init__(self, name: str) -> None:
@@ -189,7 +189,7 @@ class DLedgerRecords(RecordProjection):
         if set(self._settings.peers) != settings.keys():
             missing = sorted(set(self._settings.peers) ^ settings.keys())
             raise RecordError(f"records and members of the group differ: {', '.join(missing)}")
-        self._members = {name: _RecordedMember(name) for name in self._settings.peers}
+        self._members = {name: RecordedMember(name) for name in self._settings.peers}
         self._group = GroupFollower(self._settings.peers)
         self._values = GroupValues()
 
@@ -214,7 +214,7 @@ class DLedgerRecords(RecordProjection):
             else:
                 self._make(record.node, self._group.starts_again(member))
             return
-        sent = [_frame(message) for message in record.sent]
+        sent = [frame_of(message) for message in record.sent]
         told = self._group.steps(member, record.event, [message.id for message in received], sent)
         if told is not None:
             self._make(record.node, told)
@@ -235,7 +235,7 @@ def _of_member(values: Value, name: str) -> Value:
     return values[name]
 
 
-def _frame(message: SentMessage) -> Frame:
+def frame_of(message: SentMessage) -> Frame:
     if message.code is None:
         raise RecordError(f"sent: message {message.id} has no code")
     return Frame(message.id, message.to, message.code, (message.body or "").encode())
