@@ -16,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
 
+from dledger_peer.by_specification import RECORDS
 from dledger_peer.client import GROUP, append_once, ask_leader
 from dledger_peer.jars import DLedgerJars
 from dledger_peer.judging import Append, LogEntry
@@ -32,10 +33,11 @@ from rocketmq_peer.processes import Process, run_program
 from rocketmq_peer.proxy import Proxies
 from rocketmq_peer.rocketha_program import with_rocketha
 
-__all__ = ["OURS", "MixedGroup"]
+__all__ = ["OURS", "RECORDS_FOLDER", "MixedGroup"]
 
 OURS: Final = "rocketha"
 
+RECORDS_FOLDER: Final = "records"
 _HEARTBEAT_MS: Final = 400
 _MIN_VOTE_MS: Final = 100
 _MAX_VOTE_MS: Final = 400
@@ -62,6 +64,9 @@ class MixedGroup:
         """Choose ports, and make the links; `members` says whose each node is."""
         self.members = dict(members)
         self.folder = folder
+        self.records = folder / RECORDS_FOLDER
+        """Where members of ours write what they do."""
+        self.records.mkdir()
         self._jars = jars
         self._legacy = not jars.version.startswith("0.4")
         rng = random.Random()
@@ -86,6 +91,11 @@ class MixedGroup:
         for name in list(self._running):
             self.kill(name)
         self._proxies.close()
+
+    @property
+    def ours(self) -> list[str]:
+        """Return the members that are ours."""
+        return [name for name, whose in self.members.items() if whose == OURS]
 
     # ---- nodes ----
 
@@ -129,6 +139,8 @@ class MixedGroup:
             "mappedFileSizeForEntryData": str(_DATA_FILE),
             "mappedFileSizeForEntryIndex": str(_INDEX_FILE),
             "legacyPush": str(self._legacy).lower(),
+            "recordsPath": str(self.records / f"{name}{RECORDS}"),
+            "recordsPeers": ",".join(self.ours),
         }
         path = self.folder / f"{name}.conf"
         path.write_bytes(push_properties(settings))

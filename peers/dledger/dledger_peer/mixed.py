@@ -4,7 +4,8 @@ Each run has three nodes, of which `--ours` are ours, and three clients that app
 faults strike, one at a time, drawn by the seed: a node is killed (SIGKILL) and started again, one
 is parted from the others, two are parted from each other, one stands still. Then all is healed,
 something must be acknowledged, all nodes end, and their files are compared and held against what
-clients were told (`judging`).
+clients were told (`judging`). What ours wrote of each step is held against the specification
+(`by_specification`).
 
 It needs a JDK and Maven, and says so where they are missing. Exit code 0: every run was good; 1:
 one was not; 2: it could not be tried.
@@ -23,8 +24,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from dledger_peer.by_specification import hold, write_files
 from dledger_peer.client import Client
-from dledger_peer.group import OURS, MixedGroup
+from dledger_peer.group import OURS, RECORDS_FOLDER, MixedGroup
 from dledger_peer.jars import VERSIONS, DLedgerJars, fetch
 from dledger_peer.judging import REFUSED, Run, judge, write_run
 from rocketha.errors import RockethaError
@@ -95,6 +97,7 @@ def run_once(
         for name in group.up:
             group.kill(name)
         logs = group.read_files(say)
+        write_files(group.records, logs)
     odd = [line for client in clients for line in client.odd_reads]
     say(f"reads: {sum(client.reads for client in clients)} as appended, {len(odd)} otherwise")
     return Run(seed=seed, members=members, faults=struck, appends=appends, logs=logs)
@@ -158,7 +161,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run groups; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m dledger_peer.mixed", description=__doc__)
     parser.add_argument("--version", choices=VERSIONS, default="0.3.2")
-    parser.add_argument("--ours", type=int, choices=range(4), default=1)
+    parser.add_argument("--ours", type=int, choices=range(1, 4), default=1)
     parser.add_argument("--seeds", type=_seeds, default=range(1), metavar="FIRST..LAST")
     parser.add_argument("--faults-s", type=float, default=20.0, help="how long faults strike")
     parser.add_argument("--pause-s", type=float, default=0.03, help="of a client, at most")
@@ -179,7 +182,7 @@ def main(arguments: Sequence[str]) -> int:
     except PeerError as error:
         say(f"error: {error}")
         return 2
-    bad = 0
+    bad, verdicts = 0, Counter[str]()
     for seed in given.seeds:
         folder = (given.folder / f"{given.version}-{given.ours}-{seed}").absolute()
         try:
@@ -190,11 +193,17 @@ def main(arguments: Sequence[str]) -> int:
             continue
         write_run(folder / "run.jsonl.gz", run)
         wrong = judge(run)
+        held = hold(folder / RECORDS_FOLDER)
+        verdicts[held.verdict] += 1
+        say(f"seed {seed}: {held.verdict}: {held.says}")
+        if not held.is_good:
+            wrong.append(f"the records of ours: {held.verdict}")
         say(f"seed {seed}: {'NOT KEPT' if wrong else 'kept'}; {_figures(run)}")
         for line in wrong:
             say(f"  {line}")
         bad += bool(wrong)
-    say(f"{len(given.seeds)} runs of {given.version} with {given.ours} of ours: {bad} bad")
+    told = ", ".join(f"{verdicts[one]} {one}" for one in sorted(verdicts))
+    say(f"{len(given.seeds)} runs of {given.version} with {given.ours} of ours: {bad} bad; {told}")
     return 1 if bad else 0
 
 
