@@ -104,7 +104,7 @@ Next ==
        \/ Compare(n) \/ Truncate(n) \/ AppendAsFollower(n) \/ Sync(n) \/ Acknowledge(n)
        \/ LearnCommit(n) \/ Apply(n)
        \/ SaveSnapshot(n) \/ CutLog(n) \/ InstallSnapshot(n)
-       \/ \E k \in Nat : Crash(n, k)
+       \/ \E k \in 0..Len(log[n]) : Crash(n, k)
        \/ \E m \in Node : HearTerm(n, m) \/ TransferLeadership(n, m)
   \/ Unseen
 
