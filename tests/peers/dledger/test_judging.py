@@ -12,11 +12,11 @@ from dledger_peer.judging import Append, LogEntry, Run, judge, read_run, write_r
 from dledger_peer.mixed import main
 from tests.source_files import ROOT
 
-SAMPLES = sorted((ROOT / "peers" / "dledger" / "samples").glob("*.jsonl.gz"))
+SAMPLES = sorted((ROOT / "peers" / "dledger" / "samples").glob("*/run.jsonl.gz"))
 
 
 def of_samples() -> dict[str, Run]:
-    return {path.name: read_run(path) for path in SAMPLES}
+    return {path.parent.name: read_run(path) for path in SAMPLES}
 
 
 def test_recorded_runs_of_mixed_groups_are_kept() -> None:

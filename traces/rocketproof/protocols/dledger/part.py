@@ -80,6 +80,8 @@ class PartFollower(GroupFollower):
         self._emit = emit
         self._leaders: dict[int, str] = {}
         """Who may have led a term of which nothing but entries came."""
+        self._places: set[tuple[int, int]] = set()
+        """Index and term of the entries that came from elsewhere."""
 
     # ---- what came from members that are not looked at ----
 
@@ -208,14 +210,15 @@ class PartFollower(GroupFollower):
     def _entry(self, index: int, term: int, crc: int) -> Entry:
         """Return an entry that came from elsewhere.
 
-        One of a term that a member led which is looked at is nobody's if that has not written it.
+        It is nobody's if a member led its term that is looked at, and has not written it; or if
+        another one of this term was seen at its place.
         """
         key = (index, term, crc)
         if key not in self._writers:
-            writer, inc = self._leader_of(term + 1), 0
-            if writer not in self._hidden:
-                writer, inc = NONE, 0
-            self._writers[key] = (term + 1, writer, inc)
+            writer = self._leader_of(term + 1)
+            known = writer in self._hidden and (index, term) not in self._places
+            self._places.add((index, term))
+            self._writers[key] = (term + 1, writer if known else NONE, 0)
         return self._writers[key]
 
     def _leader_of(self, term: int) -> str:
