@@ -138,8 +138,8 @@ class PartFollower(GroupFollower):
             match asked:
                 case PushEntryRequest(kind=PushType.TRUNCATE, pre_log_index=count):
                     self._acknowledged(sender, asked.term + 1, count)
-                case PushEntryRequest(kind=PushType.APPEND, entries=entries):
-                    self._acknowledged(sender, asked.term + 1, entries[-1].index + 1)
+                case PushEntryRequest(kind=PushType.APPEND, entries=(*_, last)):
+                    self._acknowledged(sender, asked.term + 1, last.index + 1)
                 case _:
                     pass
 
@@ -149,9 +149,10 @@ class PartFollower(GroupFollower):
 
     def _asked(self, member: str, heard: HeardFrame) -> None:
         command = RemotingCommand(code=heard.code, opaque=0, body=heard.body.encode())
-        request: DLedgerRequest = understood(pull_request(command))
+        sender = heard.sender
+        request: DLedgerRequest = replace(understood(pull_request(command)), leader_id=sender)
         self._requests[heard.id] = request
-        sender, term = heard.sender, request.term + 1
+        term = request.term + 1
         self._is_in(sender, term)
         match request:
             case VoteRequest():
