@@ -221,7 +221,10 @@ class MixedGroup:
             if time.monotonic() > deadline:
                 break
             time.sleep(0.2)
-        raise PeerError(f"nothing was acknowledged in the {limit_s:.0f} s after all was healed")
+        raise PeerError(
+            f"nothing was acknowledged in the {limit_s:.0f} s after all was healed;"
+            f" who leads, as each has it: {self.views()}"
+        )
 
     def wait_for_equal_logs(self, limit_s: float) -> float | None:
         """Wait until all nodes have as many entries; return how long, None if they never had.
