@@ -50,7 +50,7 @@ class Options:
     version: str
     ours: int
     faults_s: float
-    pause_s: float = 0.03
+    pause_s: float = 0.3
     """A client rests so long at most."""
     padding: int = 300
     """Bytes of a body at most."""
@@ -164,7 +164,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--ours", type=int, choices=range(1, 4), default=1)
     parser.add_argument("--seeds", type=_seeds, default=range(1), metavar="FIRST..LAST")
     parser.add_argument("--faults-s", type=float, default=20.0, help="how long faults strike")
-    parser.add_argument("--pause-s", type=float, default=0.03, help="of a client, at most")
+    parser.add_argument("--pause-s", type=float, default=0.3, help="of a client, at most")
     parser.add_argument("--folder", type=Path, default=Path("build/peers/dledger/runs"))
     given = parser.parse_args(arguments)
     options = Options(
