@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from dledger_peer.by_specification import hold
+from dledger_peer.group import RECORDS_FOLDER
 from dledger_peer.jars import fetch
 from dledger_peer.judging import judge
 from dledger_peer.mixed import Options, run_once
@@ -29,4 +31,6 @@ def test_a_mixed_group_keeps_what_it_has_acknowledged(
     options = Options(version=version, ours=ours, faults_s=8.0)
     run = run_once(3, options, jars, tmp_path / "run", print)
     assert judge(run) == []
+    held = hold(tmp_path / "run" / RECORDS_FOLDER)
+    assert held.is_good, held.says
     assert {run.members[node] for node in run.logs} == {"rocketha", version}
