@@ -28,10 +28,14 @@ from typing import Any, Final
 from rocketha.dledger.config import ROUND_MS, TRANSFER_MS
 from rocketha.formats.dledger_codes import DLedgerRequestCode, DLedgerResponseCode
 from rocketha.obligations.dledger_turns import Turn
-from rocketha.obligations.obligation import Due
+from rocketha.obligations.obligation import Due, time_ms
+from rocketha.recording.record import NodeRecord
 from rocketha.types import TimestampMs
 
-__all__ = ["TIMES", "times_of"]
+__all__ = [
+    *("APPLIED", "ASKED", "BEATS", "CLIENTS", "GIVEN_UP", "PUSHES", "QUORUMS", "ROUNDS", "SYNCED"),
+    *("TIMES", "TRANSFERS", "Times", "pauses_of", "times_of"),
+]
 
 BEATS: Final = "heartbeats sent"
 GIVEN_UP: Final = "leaders given up"
@@ -63,8 +67,8 @@ class _Open:
 
 
 @dataclass(slots=True)
-class _Times:
-    """Follows one incarnation of a member."""
+class Times:
+    """Follows one incarnation of a member, turn by turn."""
 
     node: str
     settings: Mapping[str, Any]
@@ -94,18 +98,26 @@ class _Times:
         one = self.open.pop(key, None)
         if one is None:
             return
-        by_ms = one.since_ms + one.wait_ms * 9 // 8 + _SLACK_MS
-        for at, ms in self.pauses:
-            if one.since_ms <= at <= by_ms + ms + _SLACK_MS:
-                by_ms += ms
         due = Due(
             node=self.node,
             since_ms=one.since_ms,
-            by_ms=TimestampMs(by_ms),
+            by_ms=self._by_ms(one),
             what=one.what,
             done_ms=at_ms,
         )
         self.found.append((one.name, due))
+
+    def _by_ms(self, one: _Open) -> TimestampMs:
+        by_ms = one.since_ms + one.wait_ms * 9 // 8 + _SLACK_MS
+        for at, ms in self.pauses:
+            if one.since_ms <= at <= by_ms + ms + _SLACK_MS:
+                by_ms += ms
+        return TimestampMs(by_ms)
+
+    def overdue(self, at_ms: TimestampMs) -> list[tuple[str, object]]:
+        """Return what is due still and was to be done before: its name, and what it is about."""
+        late = [(one.name, key) for key, one in self.open.items() if self._by_ms(one) < at_ms]
+        return [(name, key[1] if isinstance(key, tuple) else None) for name, key in late]
 
     def forget(self, *keys: object) -> None:
         """It is not due any more."""
@@ -346,16 +358,18 @@ def _stood_still(heard: Sequence[Any]) -> list[int]:
     return [int(one["wait_ms"]) for one in heard if one.get("is") == "StoodStill"]
 
 
+def pauses_of(records: Sequence[NodeRecord]) -> list[tuple[int, int]]:
+    """Return when the process of a turn went on that had stood still, and for how long it had."""
+    stood = [ms for record in records for ms in _stood_still(record.heard)]
+    return [(time_ms(records[0]), sum(stood))] if stood else []
+
+
 def times_of(
     node: str, turns: Sequence[Turn], settings: Mapping[str, Any]
 ) -> Iterator[tuple[str, Due]]:
     """Yield what was due in time, whenever it was done."""
-    pauses = [
-        (turn.at_ms, sum(stood))
-        for turn in turns
-        if (stood := [ms for record in turn.records for ms in _stood_still(record.heard)])
-    ]
-    times = _Times(node, settings, pauses)
+    pauses = [pause for turn in turns for pause in pauses_of(turn.records)]
+    times = Times(node, settings, pauses)
     for turn in turns:
         if not turn.is_cut:
             times.take(turn)
@@ -364,5 +378,5 @@ def times_of(
             for key in [*times.open] if ends and not turn.is_stopped else ():
                 times.end(key, None)
             yield from times.found
-            times = _Times(node, settings, pauses)
+            times = Times(node, settings, pauses)
     yield from times.found

@@ -18,12 +18,12 @@ from rocketha.obligations.obligation import RecordedRun, time_ms
 from rocketha.recording.record import STARTED, STOPPED, NodeRecord, SentMessage
 from rocketha.types import TimestampMs
 
-__all__ = ["RESPONSE", "Has", "Heard", "Turn", "turns_of"]
+__all__ = ["FROM_OUTSIDE", "RESPONSE", "Has", "Heard", "Turn", "TurnsOfNode", "turns_of"]
 
 RESPONSE: Final = ":response"
 """Behind the name of a request: that of its answer."""
 
-_FROM_OUTSIDE: Final = frozenset(
+FROM_OUTSIDE: Final = frozenset(
     {
         "AppendAsked",
         "ReadAsked",
@@ -34,6 +34,7 @@ _FROM_OUTSIDE: Final = frozenset(
         "TimerFired",
     }
 )
+"""Events that follow from nothing that the member has done in the same turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +149,19 @@ def turns_of(run: RecordedRun) -> Mapping[str, Sequence[Turn]]:
 def _turns_of(run: RecordedRun) -> Mapping[str, Sequence[Turn]]:
     sent: dict[str, tuple[SentMessage, str]] = {}
     for record in run.records:
-        for one in record.sent:  # to a request that comes twice the first answer is received
-            sent.setdefault(one.id, (one, record.node))
-    bodies = {name: _body(one) for name, (one, _) in sent.items()}
-    return {
-        name: list(_of_node(records, sent, bodies, run.headers[name].settings))
-        for name, records in run.by_node.items()
-    }
+        _note_sent(sent, record)
+    found: dict[str, list[Turn]] = {}
+    for name, records in run.by_node.items():
+        turns, of = found.setdefault(name, []), TurnsOfNode(run.headers[name].settings, sent)
+        for record in records:
+            turns += of.take(record)
+        turns += of.end()
+    return found
+
+
+def _note_sent(sent: dict[str, tuple[SentMessage, str]], record: NodeRecord) -> None:
+    for one in record.sent:  # to a request that comes twice the first answer is received
+        sent.setdefault(one.id, (one, record.node))
 
 
 def _body(message: SentMessage) -> Mapping[str, Any]:
@@ -162,42 +169,52 @@ def _body(message: SentMessage) -> Mapping[str, Any]:
     return found
 
 
-def _of_node(
-    records: Sequence[NodeRecord],
-    sent: Mapping[str, tuple[SentMessage, str]],
-    bodies: Mapping[str, Mapping[str, Any]],
-    settings: Mapping[str, Any],
-) -> Iterator[Turn]:
-    has, turn = Has({}, ()), None
-    for record in records:
+class TurnsOfNode:
+    """Makes turns of the records of a member, one by one."""
+
+    def __init__(
+        self, settings: Mapping[str, Any], sent: Mapping[str, tuple[SentMessage, str]]
+    ) -> None:
+        """Take how it is set up; `sent` has, by its name, what members send, and who did."""
+        self._settings = settings
+        self._sent = sent
+        self._has = Has({}, ())
+        self._turn: Turn | None = None
+
+    def take(self, record: NodeRecord) -> Iterator[Turn]:
+        """Take the next record; yield the turn that is over then, if one is."""
         if record.event in (STARTED, STOPPED):
+            turn, self._turn = self._turn, None
             if turn is not None:
                 same = record.event == STOPPED and record.at_ns // 1_000_000 == turn.at_ms
                 turn.is_cut, turn.is_last, turn.is_stopped = same, True, True
                 yield turn
-                turn = None
-            has = _after(Has({}, ()) if record.event == STARTED else has, record)
-            continue
-        if turn is None or _begins_turn(record, turn, settings):
+            self._has = _after(Has({}, ()) if record.event == STARTED else self._has, record)
+            return
+        turn, has = self._turn, self._has
+        if turn is None or _begins_turn(record, turn, self._settings):
             if turn is not None:
                 yield turn
-            turn = Turn(record.node, [], has, has, _heard(record, sent, bodies))
+            turn = self._turn = Turn(record.node, [], has, has, _heard(record, self._sent))
         turn.records.append(record)
-        has = turn.after = _after(has, record)
+        self._has = turn.after = _after(has, record)
         for message in record.sent:
             if message.to is None:
                 turn.answers[message.id.removesuffix(RESPONSE)] = _body(message)
             else:
                 code = message.code or 0
-                turn.sent.append((code, message.to, bodies[message.id], message.id))
-    if turn is not None:
-        turn.is_last = True
-        yield turn
+                turn.sent.append((code, message.to, _body(message), message.id))
+
+    def end(self) -> Iterator[Turn]:
+        """Yield the turn that is not over: there are no more records."""
+        if self._turn is not None:
+            self._turn.is_last = True
+            yield self._turn
 
 
 def _begins_turn(record: NodeRecord, turn: Turn, settings: Mapping[str, Any]) -> bool:
     if record.event != "ApplyDue" or not settings["apply_wait_ms"]:
-        return record.event in _FROM_OUTSIDE
+        return record.event in FROM_OUTSIDE
     before = [one for one in turn.records if one.event == "ApplyDue"]
     return not before or before[-1].action is None
 
@@ -213,15 +230,11 @@ def _after(has: Has, record: NodeRecord) -> Has:
     return Has({**has.parts, **record.state}, log)
 
 
-def _heard(
-    record: NodeRecord,
-    sent: Mapping[str, tuple[SentMessage, str]],
-    bodies: Mapping[str, Mapping[str, Any]],
-) -> Heard | None:
+def _heard(record: NodeRecord, sent: Mapping[str, tuple[SentMessage, str]]) -> Heard | None:
     for name in record.received:
         request = name.removesuffix(RESPONSE)
         if name not in sent or request not in sent:
             continue
-        message, _ = sent[request]
-        return Heard(name, message.code or 0, bodies[name], bodies[request], sent[name][1])
+        asked, heard = sent[request][0], sent[name][0]
+        return Heard(name, asked.code or 0, _body(heard), _body(asked), sent[name][1])
     return None
