@@ -21,7 +21,7 @@
    does not answer.  The answer to a push is in the step that gives it.
    Source: DLedgerLeaderElector, DLedgerEntryPusher, MemberState of openmessaging/dledger at
    d054548; published rule: the Raft paper, sections 5 and 7.                                     *)
-EXTENDS DLedgerState
+EXTENDS DLedgerMessages
 
 -----------------------------------------------------------------------------
 \* Which steps are explored: all of them here, fewer where a finite model overrides this.
@@ -31,12 +31,8 @@ Arrives(message, m) == TRUE
 IsOver(n, S) == TRUE
 
 Quorum(S) == 2 * Cardinality(S) > Cardinality(Node)
-End(n) == Len(log[n])
-\* The term of an entry that the node has, or of the last one that it has cut.
-TermAt(n, i) == IF i = base[n] THEN baseTerm[n] ELSE log[n][i].term
 \* What a node claims of its log: the term of the last entry, not the term that it is in.  \* CHECK B60
 EndTerm(n) == TermAt(n, End(n))
-Has(n, i, t) == i \in base[n]..End(n) /\ TermAt(n, i) = t
 
 \* ---- Candidates (maintainAsCandidate) ----
 
@@ -106,9 +102,6 @@ StepDown(m, t) ==
   /\ transferee' = [transferee EXCEPT ![m] = None]
   /\ same' = [same EXCEPT ![m] = 0]
 
-\* Whatever a node is, it answers.                                              \* CHECK B67
-Answers(m) == TRUE
-
 \* m receives a request for its vote, perhaps late.  The answer counts in the round that it is of: a
 \* request of a round before is the same, and the answer to it may come to nobody.
 HandleVote(m) ==
@@ -124,6 +117,12 @@ HandleVote(m) ==
              THEN StepDown(m, a.term) /\ raise' = [raise EXCEPT ![m] = TRUE]
              ELSE UNCHANGED <<role, leader, known, raise, taking, transferee, same>>
     /\ UNCHANGED <<term, logVars, next, commit, applied, messageVars, inc, agreed>>
+
+\* What m has answered, whoever counts it.
+AnswerVote(m, from, t, i, e, r, a) ==
+  /\ VoteAnswer(m, [from |-> from, term |-> t, endIndex |-> i, endTerm |-> e]) = AnswerOf(r, a)
+
+  /\ UNCHANGED vars
 
 With(n, S, R) == {m \in S : round[n][m].result \in R}
 LargerTerms(n, S) ==
@@ -283,9 +282,6 @@ CommitEntry(n) ==
 
 \* ---- The log of a follower (EntryHandler) ----
 
-\* Pushes of an old leader are refused.                                         \* CHECK OldLeader
-IsOfLeader(m, from, t) == role[m] = "Follower" /\ leader[m] = from /\ term[m] = t
-
 \* Up to where m has what a leader has.
 Matches(m, q) == {i \in base[m]..Min(End(m), Len(q)) : i = 0 \/ Has(m, i, q[i].term)}
 \* The leader looks for the last such entry, not for the one before a whole term,  \* CHECK FastBackup
@@ -350,9 +346,6 @@ Sync(m) ==
 
   /\ synced' = [synced EXCEPT ![m] = End(m)]
   /\ UNCHANGED <<term, vote, log, base, baseTerm, snap, electVars, indexVars, messageVars, inc, agreed>>
-
-\* What a follower acknowledges survives a power cut.                           \* CHECK SyncedAck
-AckIndex(m) == Min(same[m], synced[m])
 
 \* m acknowledges entries of its leader, those that it had before included.
 Acknowledge(m) ==
@@ -465,6 +458,24 @@ Crash(n, k) ==
   /\ UNCHANGED <<term, snap, messageVars, agreed>>
 
 -----------------------------------------------------------------------------
+\* What is said, and what is missed (DLedgerMessages).
+Speaking == {n \in Node : Explored("Says", n)}
+Says(n) ==
+  \/ LeaveUnanswered(n) \/ ApplyAll(n) \/ \E S \in SUBSET Node : BeginTerm(n, S)
+  \/ NoHeartbeats(n) \/ NoMajority(n) \/ NoSync(n) \/ NoTransfer(n) \/ \E m \in Node : NoPush(n, m)
+  \/ NoLeader(n) \/ NoVotes(n) \/ NoResult(n) \/ \E i \in Nat : NoApply(n, i)
+  \/ \E t, i \in Nat : AcknowledgePush(n, t, i)
+  \/ \E l \in Node, t \in Nat : SendHeartbeat(n, l, t) \/ TakeCommit(n, l, t)
+  \/ \E l \in Node, t, i \in Nat : SendCommit(n, l, t, i) \/ KnowCommit(n, l, t, i) \/ RefuseTruncate(n, l, t, i)
+  \/ \E l \in Node, t, i, j \in Nat : SendSnapshot(n, l, t, i, j) \/ FindSame(n, l, t, i, j) \/ RefuseEntries(n, l, t, i, j)
+  \/ \E l \in Node, t, c, i, e \in Nat : SendCompare(n, l, t, c, i, e)
+  \/ \E l, m \in Node, t, c, i, e \in Nat : SendTruncate(n, l, t, c, i, e, m)
+  \/ \E l \in Node, t, c, i, j, e \in Nat : SendEntries(n, l, t, c, i, j, e)
+  \/ \E l \in Node, t, a \in Nat, r \in PushAnswers : AnswerHeartbeat(n, l, t, r, a) \/ RefusePush(n, l, t, r, a)
+  \/ \E l \in Node, t, i \in Nat, r \in PushAnswers : RefuseSnapshot(n, l, t, i, r)
+  \/ \E l \in Node, t, i, e, a \in Nat, r \in Results : AnswerVote(n, l, t, i, e, r, a)
+  \/ \E l \in Node, t, i, e, cut, end, x, j \in Nat : FindOther(n, l, t, i, e, cut, end, x, j)
+
 Next ==
   \/ \E n \in Node :
        \/ IncreaseTerm(n) \/ AskVotes(n) \/ HandleVote(n) \/ ParseVotes(n)
@@ -476,6 +487,7 @@ Next ==
        \/ SaveSnapshot(n) \/ CutLog(n) \/ InstallSnapshot(n)
        \/ \E k \in 0..End(n) : Crash(n, k)
   \/ \E n, m \in Node : HearTerm(n, m) \/ TransferLeadership(n, m)
+  \/ \E n \in Speaking : Says(n)
 
 Spec == Init /\ [][Next]_vars
 =============================================================================

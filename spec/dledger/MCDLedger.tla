@@ -25,7 +25,7 @@ Bounded(action, n) ==
     [] action = "SaveSnapshot" -> applied[n] <= MaxSnapshot
     [] action = "Apply" -> applied[n] < MaxSnapshot
     [] action = "TransferLeadership" -> Cardinality(transfers) < MaxTransfer
-    [] action \in {"EarlierMatch", "IdleTruncate"} -> FALSE
+    [] action \in {"EarlierMatch", "IdleTruncate", "Says"} -> FALSE
     [] OTHER -> TRUE
 
 \* Fewer: only a leader that has written all loses power, and nobody else gives up.

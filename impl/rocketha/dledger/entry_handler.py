@@ -72,7 +72,7 @@ def handle_push(state: PusherState, event: PushArrived, around: Around) -> Pushe
 def _refusal(message: RequestOrResponse, around: Around) -> DLedgerResponseCode | None:
     """Tell why a push is not taken.
 
-    Spec: DLedger!IsOfLeader
+    Spec: DLedgerMessages!IsOfLeader
     """
     member, rules = around.member, around.config.push_rules
     leads = member.is_follower and member.leader_id == message.leader_id

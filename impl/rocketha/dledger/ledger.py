@@ -50,7 +50,7 @@ class LedgerView(Protocol):
 def has_entry(log: LedgerView, index: LogIndex, term: Term) -> bool:
     """Tell whether a log has an entry, or has cut it last, and it is of this term.
 
-    Spec: DLedger!Has
+    Spec: DLedgerMessages!Has
     """
     return log.term_at(index) == term
 

@@ -20,7 +20,7 @@ __all__ = ["PUSHER_RULES", "PusherRules"]
 def is_of_leader(leads: bool, same_term: bool) -> bool:
     """Tell whether a push is taken: of whom the node follows, in the term that it is in.
 
-    Spec: DLedger!IsOfLeader
+    Spec: DLedgerMessages!IsOfLeader
     """
     return leads and same_term
 
@@ -44,7 +44,7 @@ def may_append(same: LogIndex, end: LogIndex) -> bool:
 def ack_index(same: LogIndex, synced: LogIndex) -> LogIndex:
     """Return up to where a follower may acknowledge: what is synchronized of the leader's log.
 
-    Spec: DLedger!AckIndex
+    Spec: DLedgerMessages!AckIndex
     """
     return min(same, synced)
 

@@ -220,7 +220,7 @@ class DLedgerStore:
 
         Of a log of DLedger's whose beginning was deleted nobody may know the latter.
 
-        Spec: DLedger!TermAt
+        Spec: DLedgerMessages!TermAt
         """
         if index == self._before.index:
             known = index == LOG_START.index or self._before.term >= 0

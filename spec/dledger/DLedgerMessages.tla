@@ -1,0 +1,231 @@
+--------------------------- MODULE DLedgerMessages ---------------------------
+(* What members of a DLedger group say to each other, as it is so when they say it.
+
+   Steps of DLedger leave open what is in a message that only asks, and what is answered to it: a
+   heartbeat, a push that is refused, a place in the log where two differ.  Who reads a trace knows,
+   and asks here whether it was right.  All of it changes nothing, and finite models leave it out.
+
+   Source: DLedgerLeaderElector (`handleHeartBeat`, `sendHeartbeats`), DLedgerEntryPusher
+   (EntryDispatcher, EntryHandler) of openmessaging/dledger at d054548.                           *)
+EXTENDS DLedgerState
+
+End(n) == Len(log[n])
+\* The term of an entry that the node has, or of the last one that it has cut.
+TermAt(n, i) == IF i = base[n] THEN baseTerm[n] ELSE log[n][i].term
+Has(n, i, t) == i \in base[n]..End(n) /\ TermAt(n, i) = t
+
+\* Whatever a node is, it answers.                                              \* CHECK B67
+Answers(m) == TRUE
+\* Pushes of an old leader are refused.                                         \* CHECK OldLeader
+IsOfLeader(m, from, t) == role[m] = "Follower" /\ leader[m] = from /\ term[m] = t
+\* What a follower acknowledges survives a power cut.                           \* CHECK SyncedAck
+AckIndex(m) == Min(same[m], synced[m])
+
+-----------------------------------------------------------------------------
+\* ---- What a leader asks: l is who leads, as it says, t its term, c what it has committed ----
+
+LeadsTerm(n, l, t) == l = n /\ role[n] = "Leader" /\ leader[n] = n /\ term[n] = t
+
+SendHeartbeat(n, l, t) ==
+  /\ LeadsTerm(n, l, t)
+
+  /\ UNCHANGED vars
+
+\* COMPARE: its entry i is of term e.
+SendCompare(n, l, t, c, i, e) ==
+  /\ LeadsTerm(n, l, t) /\ c = commit[n] /\ Has(n, i, e)
+
+  /\ UNCHANGED vars
+
+\* TRUNCATE: m cuts its log before entry i, which is of term e.
+SendTruncate(n, l, t, c, i, e, m) ==
+  /\ LeadsTerm(n, l, t) /\ c = commit[n]
+  /\ [from |-> n, to |-> m, term |-> t, index |-> i, entryTerm |-> e] \in truncates
+
+  /\ UNCHANGED vars
+
+\* APPEND: its entries i to j, of which the last is of term e.
+SendEntries(n, l, t, c, i, j, e) ==
+  /\ LeadsTerm(n, l, t) /\ c = commit[n]
+  /\ base[n] < i /\ i <= j /\ Has(n, j, e)
+
+  /\ UNCHANGED vars
+
+SendCommit(n, l, t, c) ==
+  /\ LeadsTerm(n, l, t) /\ c = commit[n]
+
+  /\ UNCHANGED vars
+
+\* INSTALL_SNAPSHOT: what its first i entries come to, the last of which is of term e.
+SendSnapshot(n, l, t, i, e) ==
+  /\ LeadsTerm(n, l, t) /\ i = snap[n] /\ i > 0 /\ log[n][i].term = e
+
+  /\ UNCHANGED vars
+
+-----------------------------------------------------------------------------
+\* ---- What is answered to who says that it leads term t ----
+
+\* The answers to heartbeats and pushes (DLedgerResponseCode).
+PushAnswers == {"SUCCESS", "EXPIRED_TERM", "TERM_NOT_READY", "INCONSISTENT_LEADER", "NOT_FOLLOWER",
+                "NEWER_INSTALL_SNAPSHOT_REQUEST_EXIST"}
+
+HeartbeatAnswer(m, l, t) ==
+  IF t < term[m] THEN "EXPIRED_TERM" ELSE IF t > term[m] THEN "TERM_NOT_READY"
+  ELSE IF leader[m] = l THEN "SUCCESS" ELSE "INCONSISTENT_LEADER"
+\* The answer to a heartbeat, once it is taken: with its own term if that is why.
+AnswerHeartbeat(m, l, t, r, a) ==
+  /\ r = HeartbeatAnswer(m, l, t)
+  /\ r = "EXPIRED_TERM" => a = term[m]
+  /\ r = "TERM_NOT_READY" => role[m] = "Candidate" /\ raise[m] /\ known[m] >= t
+  /\ r = "SUCCESS" => role[m] = "Follower"
+
+  /\ UNCHANGED vars
+
+Refusal(m, t) ==
+  IF t < term[m] THEN "EXPIRED_TERM" ELSE IF t > term[m] THEN "TERM_NOT_READY"
+  ELSE IF role[m] # "Follower" THEN "NOT_FOLLOWER" ELSE "INCONSISTENT_LEADER"
+RefusePush(m, l, t, r, a) ==
+  /\ ~IsOfLeader(m, l, t) /\ r = Refusal(m, t)
+  /\ a = IF r = "EXPIRED_TERM" THEN term[m] ELSE t
+
+  /\ UNCHANGED vars
+
+\* A snapshot is refused, too, if it has nothing that is new.
+RefuseSnapshot(m, l, t, i, r) ==
+  /\ IF IsOfLeader(m, l, t) THEN r = "NEWER_INSTALL_SNAPSHOT_REQUEST_EXIST" /\ i <= commit[m]
+     ELSE r = Refusal(m, t)
+
+  /\ UNCHANGED vars
+
+\* ---- What a follower answers to COMPARE of entry i, which is of term e ----
+
+FindSame(m, l, t, i, e) ==
+  /\ IsOfLeader(m, l, t) /\ Has(m, i, e) /\ same[m] >= i
+
+  /\ UNCHANGED vars
+
+\* The term that it has there, and from where on: of what is committed its leader has the same.
+OtherTerm(m, i) == IF i \in base[m]..End(m) THEN TermAt(m, i) ELSE 0
+OtherFrom(m, i) ==
+  IF i \notin base[m]..End(m) THEN 0
+  ELSE LET first == MinOf({j \in base[m]..i : TermAt(m, j) = TermAt(m, i)})
+       IN IF commit[m] < i THEN Max(first, commit[m] + 1) ELSE first
+\* It says up to where its log is cut and where it ends, too.
+FindOther(m, l, t, i, e, cut, end, x, j) ==
+  /\ IsOfLeader(m, l, t) /\ ~Has(m, i, e)
+  /\ cut = base[m] /\ end = End(m)
+  /\ x = OtherTerm(m, i) /\ j = OtherFrom(m, i)
+
+  /\ UNCHANGED vars
+
+\* ---- ... and to other pushes ----
+
+\* What it is asked to acknowledge it has.
+AcknowledgePush(m, t, i) ==
+  /\ role[m] = "Follower" /\ term[m] = t /\ i <= AckIndex(m)
+
+  /\ UNCHANGED vars
+
+\* Entries i to j do not go behind what it has of its leader.
+RefuseEntries(m, l, t, i, j) ==
+  /\ IsOfLeader(m, l, t)
+  /\ i > same[m] + 1 \/ (j > same[m] /\ same[m] # End(m))
+
+  /\ UNCHANGED vars
+
+\* It cannot cut before entry i, or does not know what is before that.
+RefuseTruncate(m, l, t, i) ==
+  /\ IsOfLeader(m, l, t)
+  /\ i <= base[m] \/ AckIndex(m) < i - 1
+
+  /\ UNCHANGED vars
+
+TakeCommit(m, l, t) ==
+  /\ IsOfLeader(m, l, t)
+
+  /\ UNCHANGED vars
+
+\* ---- What is missed of a member that is done with what has come ----
+
+\* Somebody waits for an answer.
+LeaveUnanswered(m) ==
+  /\ ~Answers(m)
+
+  /\ UNCHANGED vars
+
+\* Its leader has told it that c entries are committed.
+KnowCommit(m, l, t, c) ==
+  /\ IsOfLeader(m, l, t) => commit[m] >= Min(c, same[m])
+
+  /\ UNCHANGED vars
+
+\* Its state machine need not wait.
+ApplyAll(m) ==
+  /\ applied[m] = Min(commit[m], End(m))
+
+  /\ UNCHANGED vars
+
+\* Who begins to lead term t has written an entry of its own, and asked all others, S, what they have.
+BeginTerm(n, S) ==
+  /\ role[n] = "Leader" =>
+       /\ Node \ {n} \subseteq S
+       /\ End(n) > base[n] /\ TermAt(n, End(n)) = term[n]
+
+  /\ UNCHANGED vars
+
+\* ---- What is missed of a member for longer than it may wait; how long that is, is not said here ----
+
+\* A leader has sent no heartbeats,
+NoHeartbeats(n) ==
+  /\ role[n] # "Leader"
+
+  /\ UNCHANGED vars
+
+\* has pushed nothing to m,
+NoPush(n, m) ==
+  /\ role[n] # "Leader"
+
+  /\ UNCHANGED vars
+
+\* has no majority that answers its heartbeats,
+NoMajority(n) ==
+  /\ role[n] # "Leader"
+
+  /\ UNCHANGED vars
+
+\* has an entry that is not synchronized,
+NoSync(n) ==
+  /\ role[n] = "Leader" => synced[n] = End(n)
+
+  /\ UNCHANGED vars
+
+\* or hands over its leadership.
+NoTransfer(n) ==
+  /\ transferee[n] = None
+
+  /\ UNCHANGED vars
+
+\* A follower has heard no leader.
+NoLeader(n) ==
+  /\ role[n] # "Follower"
+
+  /\ UNCHANGED vars
+
+\* A candidate has asked for no votes,
+NoVotes(n) ==
+  /\ role[n] # "Candidate" \/ round[n] # NoRound
+
+  /\ UNCHANGED vars
+
+\* or its round does not end.
+NoResult(n) ==
+  /\ round[n] = NoRound
+
+  /\ UNCHANGED vars
+
+\* Entry i is committed, and waits for the state machine.
+NoApply(n, i) ==
+  /\ applied[n] >= i
+
+  /\ UNCHANGED vars
+=============================================================================
