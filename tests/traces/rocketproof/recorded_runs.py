@@ -52,11 +52,19 @@ _SAID_OF_BROKERS: Final = frozenset(
 )
 """What clients hear of brokers of a group, and what is missed of them."""
 
+_SAID_OF_MEMBERS: Final = frozenset(
+    {"AcknowledgePush", "AnswerHeartbeat", "AnswerVote", "ApplyAll", "BeginTerm", "FindOther"}
+    | {"FindSame", "KnowCommit", "LeaveUnanswered", "RefuseEntries", "RefusePush", "RefuseSnapshot"}
+    | {"RefuseTruncate", "SendCommit", "SendCompare", "SendEntries", "SendHeartbeat"}
+    | {"SendSnapshot", "SendTruncate", "TakeCommit"}
+)
+"""What members of a DLedger group say, which only records show."""
+
 SUBJECTS: Final[dict[str, Subject]] = {
     "dledger": Subject(
         clean=(1, 3),
         seed_of_bug={Bug.B70: 2},
-        passed_by=frozenset(),
+        passed_by=_SAID_OF_MEMBERS,
         unseen={},
     ),
     "epoch_truncation": Subject(

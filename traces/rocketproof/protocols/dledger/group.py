@@ -38,6 +38,7 @@ from rocketproof.protocols.dledger.seen import (
 )
 from rocketproof.protocols.dledger.values import GroupParts, Leadership
 from rocketproof.protocols.epoch_truncation.values import NONE
+from tlatrace.values import Value
 
 __all__ = [
     "RESPONSE",
@@ -56,7 +57,7 @@ _SNAPSHOT: Final = "SnapshotArrived"
 
 _Key: TypeAlias = tuple[str, int, int]
 """A leadership: by whom, since how many power cuts, in which term."""
-Told: TypeAlias = tuple[str | None, tuple[str | int, ...]]
+Told: TypeAlias = tuple[str | None, tuple[Value, ...]]
 """An action and its parameters; None: something has changed, and nobody knows by which."""
 
 
@@ -190,6 +191,10 @@ class GroupFollower:
         if not self.seen[name].has_round:
             return NO_ROUND
         return tuple(sorted(self._answers[name].items()))
+
+    def request(self, message: str) -> DLedgerRequest | None:
+        """Return a request that was sent, by the name of its message."""
+        return self._requests.get(message)
 
     # ---- what arrived ----
 
@@ -416,7 +421,7 @@ def kind_of(request: DLedgerRequest) -> str:
 
 
 def pull_answer(frame: Frame, asked: DLedgerRequest) -> DLedgerResponse | None:
-    """Read the answer to a request; None: it is none."""
+    """Return what is answered to a request; None: it cannot be read."""
     command = RemotingCommand(code=frame.code, opaque=0, flag=FLAG_RESPONSE, body=frame.body)
     try:
         return pull_response(command, DLedgerRequestCode[kind_of(asked)])

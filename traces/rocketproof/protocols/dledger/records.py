@@ -36,6 +36,8 @@ from rocketha.recording.record import (
 )
 from rocketha.sim.engine.frames import Frame
 from rocketproof.protocols.dledger.group import GroupFollower, Told
+from rocketproof.protocols.dledger.missed import MissedOfMembers
+from rocketproof.protocols.dledger.said import SaidByMembers
 from rocketproof.protocols.dledger.seen import ROLES, WITH_TERM, Entry, Seen
 from rocketproof.protocols.dledger.values import OF_MEMBER, GroupValues
 from rocketproof.protocols.epoch_truncation.values import NONE
@@ -57,6 +59,7 @@ _OF_OTHERS: Final = ("round", "asks", "sent", "truncates", "acks", "transfers", 
 class _Settings(msgspec.Struct, frozen=True):
     peers: tuple[str, ...]
     preferred_leader_ids: tuple[str, ...]
+    apply_wait_ms: int = 0
 
 
 class _Kept(msgspec.Struct, frozen=True):
@@ -191,6 +194,9 @@ class DLedgerRecords(RecordProjection):
             raise RecordError(f"records and members of the group differ: {', '.join(missing)}")
         self._members = {name: RecordedMember(name) for name in self._settings.peers}
         self._group = GroupFollower(self._settings.peers)
+        at_once = not self._settings.apply_wait_ms
+        self._said = SaidByMembers(self._group, applies_at_once=at_once)
+        self._missed = MissedOfMembers({header.node: header.settings for header in headers})
         self._values = GroupValues()
 
     @property
@@ -203,8 +209,11 @@ class DLedgerRecords(RecordProjection):
         }
 
     def take(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
-        """Make the event of a record, if it is a step. Raises: RecordError"""
+        """Make the events of a record. Raises: RecordError"""
+        for missed in self._missed.before(record):
+            self.event(*missed, node=record.node)
         if record.event == STOPPED:
+            self._said.stops(record.node)
             return
         member = self._members[record.node]
         member.note(record)
@@ -214,10 +223,14 @@ class DLedgerRecords(RecordProjection):
             else:
                 self._make(record.node, self._group.starts_again(member))
             return
-        sent = [frame_of(message) for message in record.sent]
-        told = self._group.steps(member, record.event, [message.id for message in received], sent)
+        sent, arrived = [frame_of(one) for one in record.sent], [one.id for one in received]
+        for missed in self._said.before_step(record.node, record.event, arrived):
+            self.event(*missed, node=record.node)
+        told = self._group.steps(member, record.event, arrived, sent)
         if told is not None:
             self._make(record.node, told)
+        for said in self._said.after_step(record.node, sent):
+            self.event(*said, node=record.node)
 
     def _make(self, node: str, told: Told) -> None:
         action, params = told

@@ -1,0 +1,214 @@
+"""What members of a DLedger group say, and what is missed of them, in traces of their records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cache
+from typing import Any, Final
+
+import msgspec
+import pytest
+
+from rocketha.formats.dledger_codes import DLedgerResponseCode
+from rocketha.recording.merge import merge
+from rocketha.recording.node_log import NodeLog
+from rocketha.recording.record import NodeRecord
+from rocketproof.protocols import PROTOCOLS
+from rocketproof.protocols.dledger.records import DLedgerRecords
+from rocketproof.record_projection import record_of_event
+from tests.traces.rocketproof.recorded_runs import changed, judged, recorded
+from tlatrace.judgement.verdict import Conforms, Diverges
+from tlatrace.trace import Event, Trace
+
+PLUG: Final = PROTOCOLS["dledger"]
+SEEDS: Final = (0, 7)
+"""Runs in which everything is said that the cases change, and everything is waited for."""
+
+_SUCCESS: Final = int(DLedgerResponseCode.SUCCESS)
+_INCONSISTENT: Final = int(DLedgerResponseCode.INCONSISTENT_STATE)
+
+Body = Mapping[str, Any]
+CASES: Final[tuple[tuple[str, Body], ...]] = (
+    ("SendHeartbeat", {"term": 9}),
+    ("SendHeartbeat", {"leaderId": "b9"}),
+    ("SendCompare", {"preLogTerm": 8}),
+    ("SendCompare", {"commitIndex": 60}),
+    ("SendTruncate", {"preLogTerm": 8}),
+    ("SendEntries", {"commitIndex": 60}),
+    ("SendEntries", {"leaderId": None}),
+    ("SendCommit", {"commitIndex": 60}),
+    ("SendSnapshot", {"lastIncludedTerm": 8}),
+    ("AnswerVote", {"voteResult": "REJECT_EXPIRED_LEDGER_TERM"}),
+    ("AnswerHeartbeat", {"code": _INCONSISTENT}),
+    ("RefusePush", {"code": _SUCCESS}),
+    ("RefuseSnapshot", {"code": _INCONSISTENT}),
+    ("FindSame", {"code": _INCONSISTENT}),
+    ("FindOther", {"xIndex": 61}),
+    ("FindOther", {"endIndex": 61}),
+    ("AcknowledgePush", {"index": 61}),
+    ("AcknowledgePush", {"code": _INCONSISTENT}),
+    ("RefuseEntries", {"code": _SUCCESS}),
+)
+"""An action, and what a message says instead."""
+MISSED: Final = frozenset(
+    {"NoApply", "NoHeartbeats", "NoLeader", "NoMajority", "NoPush", "NoResult", "NoSync"}
+    | {"NoTransfer", "NoVotes"}
+)
+
+
+def first(trace: Trace, *actions: str, begin: int = 0) -> int:
+    return next(one.step for one in trace.events if one.step >= begin and one.action in actions)
+
+
+@cache
+def run_of(seed: int) -> tuple[Sequence[NodeLog], Trace]:
+    logs = recorded("dledger", seed).logs
+    return logs, PLUG.trace_of_records(logs)
+
+
+def run_with(*actions: str) -> tuple[Sequence[NodeLog], Trace]:
+    """Return a run in which all of this is said or done."""
+    runs = map(run_of, SEEDS)
+    return next(run for run in runs if {*actions} <= {one.action for one in run[1].events})
+
+
+def saying(**members: Any) -> Callable[[NodeRecord], NodeRecord]:
+    def change(record: NodeRecord) -> NodeRecord:
+        sent = []
+        for one in record.sent:
+            body = {**msgspec.json.decode(one.body or "{}"), **members}
+            sent.append(msgspec.structs.replace(one, body=msgspec.json.encode(body).decode()))
+        return msgspec.structs.replace(record, sent=tuple(sent))
+
+    return change
+
+
+def anything(_event: Event) -> bool:
+    return True
+
+
+def is_action(action: str) -> Callable[[Event], bool]:
+    return lambda event: event.action == action
+
+
+def silent(record: NodeRecord) -> NodeRecord:
+    return msgspec.structs.replace(record, sent=())
+
+
+def with_change(
+    run: tuple[Sequence[NodeLog], Trace],
+    step: int,
+    change: Callable[[NodeRecord], NodeRecord],
+    until: Callable[[Event], bool],
+) -> Trace:
+    """Return the trace of records of which the one that made an event is another, to some event."""
+    logs, whole = run
+    headers = [log.header for log in logs]
+    meant = record_of_event(DLedgerRecords(headers), logs, step)
+    merged = merge(changed(logs, lambda one: one is meant, change))
+    events = []
+    for event in DLedgerRecords(headers).events(merged):
+        events.append(event)
+        if event.step >= step and until(event):
+            break
+    return replace(whole, events=tuple(events))
+
+
+@pytest.mark.java
+def test_what_is_said_otherwise_diverges() -> None:
+    places, traces = [], []
+    for action, members in CASES:
+        run = run_with(action)
+        at = first(run[1], action)
+        places.append(at)
+        traces.append(with_change(run, at, saying(**members), anything))
+
+    for case, at, verdict in zip(CASES, places, judged(traces), strict=True):
+        assert isinstance(verdict, Diverges), case
+        assert verdict.step in (at - 1, at), case
+
+
+@pytest.mark.java
+def test_an_answer_that_does_not_come_is_missed() -> None:
+    said = ("AnswerHeartbeat", "AnswerVote", "RefusePush")
+    traces = [
+        with_change(
+            run_with(one), first(run_with(one)[1], one), silent, is_action("LeaveUnanswered")
+        )
+        for one in said
+    ]
+
+    for one, verdict in zip(said, judged(traces), strict=True):
+        assert isinstance(verdict, Diverges), one
+        assert verdict.action == "LeaveUnanswered", one
+
+
+@pytest.mark.java
+def test_a_leader_that_asks_nobody_what_it_has_has_not_begun() -> None:
+    run = run_with("BeginTerm")
+    events = run[1].events[: first(run[1], "BeginTerm")]
+    compares = max(one.step for one in events if one.action == "SendCompare")
+
+    (verdict,) = judged([with_change(run, compares, silent, is_action("BeginTerm"))])
+
+    assert isinstance(verdict, Diverges)
+    assert verdict.action == "BeginTerm"
+
+
+def inserted(trace: Trace, behind: int, action: str, *params: Any) -> Trace:
+    """Return a trace to an event, and this as the last one."""
+    node = trace.events[behind].node
+    assert node is not None
+    last = Event(step=behind + 1, action=action, params=(node, *params), node=node)
+    return replace(trace, events=(*trace.events[: behind + 1], replace(last, observed={})))
+
+
+WAITING: Final[dict[str, tuple[Any, ...]]] = {
+    "NoApply": ("CommitEntry", "Apply", 1),
+    "NoHeartbeats": ("SendHeartbeat", "AskVotes"),
+    "NoLeader": ("HandleHeartbeat", "AskVotes"),
+    "NoMajority": ("SendHeartbeat", "AskVotes"),
+    "NoPush": ("SendHeartbeat", "AskVotes", "b2"),
+    "NoResult": ("AskVotes", "SendHeartbeat"),
+    "NoSync": ("AppendAsLeader", "AskVotes"),
+    "NoTransfer": ("TransferLeadership", "AskVotes"),
+    "NoVotes": ("IncreaseTerm", "AskVotes"),
+}
+"""What is missed -> of whom it is, of whom it is not; and about what."""
+
+
+@pytest.mark.java
+def test_who_waits_too_long_diverges_and_who_need_not_conforms() -> None:
+    assert set(WAITING) == MISSED
+    late, early = [], []
+    for missed, (where, elsewhere, *about) in WAITING.items():
+        _, trace = run_with(where, elsewhere)
+        late.append(inserted(trace, first(trace, where), missed, *about))
+        early.append(inserted(trace, first(trace, elsewhere), missed, *about))
+
+    verdicts = zip(WAITING, judged(late), judged(early), strict=True)
+
+    for missed, is_late, is_early in verdicts:
+        assert isinstance(is_late, Diverges), missed
+        assert isinstance(is_early, Conforms), missed
+
+
+def test_what_is_not_done_in_time_by_the_settings_is_missed() -> None:
+    logs, kept = run_of(SEEDS[0])
+    hasty = {
+        "heart_beat_time_interval_ms": 1,
+        **dict.fromkeys(("max_vote_interval_ms", "push_commit_interval_ms"), 1),
+        **dict.fromkeys(("rpc_timeout_ms", "push_retry_ms", "max_push_time_out_ms"), 1),
+    }
+    headers = [
+        msgspec.structs.replace(log.header, settings={**log.header.settings, **hasty})
+        for log in logs
+    ]
+    hurried = [replace(log, header=header) for log, header in zip(logs, headers, strict=True)]
+
+    missed = PLUG.trace_of_records(hurried)
+
+    assert not MISSED & {one.action for one in kept.events}
+    found = MISSED & {one.action for one in missed.events}
+    assert found == {"NoHeartbeats", "NoLeader", "NoMajority", "NoPush", "NoVotes"}

@@ -1,0 +1,78 @@
+"""What is missed of members of a DLedger group in time, by what they wrote of themselves.
+
+How long a member may wait is in its settings, which its obligations read (`dledger_times`); the
+specification has no time, and says whether something was to be waited for (`DLedgerMessages`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from rocketha.obligations import dledger_times
+from rocketha.obligations.dledger_times import Times, pauses_of
+from rocketha.obligations.dledger_turns import TurnsOfNode
+from rocketha.obligations.obligation import time_ms
+from rocketha.recording.record import STARTED, STOPPED, NodeRecord, SentMessage
+from rocketproof.protocols.dledger.group import Told
+
+__all__ = ["MissedOfMembers"]
+
+_ACTIONS: Final = {
+    dledger_times.APPLIED: "NoApply",
+    dledger_times.ASKED: "NoVotes",
+    dledger_times.BEATS: "NoHeartbeats",
+    dledger_times.CLIENTS: "LeaveUnanswered",
+    dledger_times.GIVEN_UP: "NoLeader",
+    dledger_times.PUSHES: "NoPush",
+    dledger_times.QUORUMS: "NoMajority",
+    dledger_times.ROUNDS: "NoResult",
+    dledger_times.SYNCED: "NoSync",
+    dledger_times.TRANSFERS: "NoTransfer",
+}
+"""What is due in time -> what is asked when it is not done."""
+
+
+class _Member:
+    """What one member owes."""
+
+    def __init__(self, name: str, settings: Mapping[str, Any], turns: TurnsOfNode) -> None:
+        self.turns = turns
+        self._name, self._settings = name, settings
+        self._pauses: list[tuple[int, int]] = []
+        self._times = Times(name, settings, self._pauses)
+
+    def take(self, record: NodeRecord) -> Iterator[Told]:
+        """Take the next record; yield what is overdue before it, once."""
+        over = list(self.turns.take(record))
+        if record.event in (STARTED, STOPPED):
+            self._times = Times(self._name, self._settings, self._pauses)
+            return
+        for turn in over:
+            self._times.take(turn)
+        self._pauses += pauses_of([record])
+        for name, about in self._times.overdue(time_ms(record)):
+            if name == dledger_times.PUSHES:
+                yield _ACTIONS[name], (self._name, str(about))
+            elif name == dledger_times.APPLIED:
+                assert isinstance(about, int)
+                yield _ACTIONS[name], (self._name, about + 1)
+            else:
+                yield _ACTIONS[name], (self._name,)
+
+
+class MissedOfMembers:
+    """Follows what members owe in time."""
+
+    def __init__(self, settings: Mapping[str, Mapping[str, Any]]) -> None:
+        """Begin before the first record; `settings` are those of each member."""
+        self._sent: dict[str, tuple[SentMessage, str]] = {}
+        self._members = {
+            name: _Member(name, one, TurnsOfNode(one, self._sent)) for name, one in settings.items()
+        }
+
+    def before(self, record: NodeRecord) -> list[Told]:
+        """Return what is overdue of a member when its next record comes."""
+        for one in record.sent:
+            self._sent.setdefault(one.id, (one, record.node))
+        return list(self._members[record.node].take(record))

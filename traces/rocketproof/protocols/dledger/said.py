@@ -1,0 +1,224 @@
+"""What members of a DLedger group say to each other, and what is missed of them.
+
+Each message is an event of its own, with what it says in the counts of the specification, which
+changes nothing (`DLedgerMessages`): whether it was right to say so is asked there. A member that
+says it again is not shown again, unless something of it has changed.
+
+What is missed is known when the next thing comes to a member from outside: until then it may still
+do what follows from the last one. Of a member that ended meanwhile nothing is missed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from rocketha.formats.dledger_codes import DLedgerResponseCode, PushType
+from rocketha.formats.dledger_requests import (
+    DLedgerRequest,
+    DLedgerResponse,
+    HeartBeatRequest,
+    HeartBeatResponse,
+    InstallSnapshotRequest,
+    PushEntryRequest,
+    PushEntryResponse,
+    VoteRequest,
+    VoteResponse,
+)
+from rocketha.obligations.dledger_turns import FROM_OUTSIDE, RESPONSE
+from rocketha.sim.engine.frames import Frame
+from rocketproof.protocols.dledger.group import GroupFollower, Told, pull_answer
+from rocketproof.protocols.dledger.seen import Seen, answer_of, ask_of
+from rocketproof.protocols.epoch_truncation.values import NONE
+from tlatrace.values import tla_set
+
+__all__ = ["SaidByMembers"]
+
+_SUCCESS: Final = DLedgerResponseCode.SUCCESS
+_INCONSISTENT: Final = DLedgerResponseCode.INCONSISTENT_STATE
+_ANSWERED_AT_ONCE: Final = (
+    VoteRequest | HeartBeatRequest | PushEntryRequest | InstallSnapshotRequest
+)
+
+
+@dataclass(slots=True)
+class _Turn:
+    """What has come to a member from outside, and what it has said and done since."""
+
+    waits: DLedgerRequest | None = None
+    """A request that is to be answered."""
+    commit_told: tuple[str, int, int] | None = None
+    """By which leader, in which term, how much is committed: of a push that was taken."""
+    commit_before: int = 0
+    led_before: int = 0
+    """Which term it led."""
+    compared: set[str] = field(default_factory=set)
+    """Who was asked what it has, or sent a snapshot."""
+
+
+@dataclass(slots=True)
+class _Member:
+    turn: _Turn = field(default_factory=_Turn)
+    seen: Seen | None = None
+    told: set[Told] = field(default_factory=set)
+    """What it has said since something of it has changed."""
+
+
+class SaidByMembers:
+    """Follows what is said in a group; a `GroupFollower` follows what is done."""
+
+    def __init__(self, group: GroupFollower, *, applies_at_once: bool) -> None:
+        """Begin before the first step; `applies_at_once`: no state machine has a queue."""
+        self._group = group
+        self._applies_at_once = applies_at_once
+        self._members = {name: _Member() for name in group.names}
+
+    def stops(self, name: str) -> None:
+        """Forget what a member has begun: it ended."""
+        self._members[name] = _Member()
+
+    def before_step(self, name: str, event: str, received: Sequence[str]) -> Iterator[Told]:
+        """Yield what is missed of a member, if a step of it begins with something new."""
+        if event not in FROM_OUTSIDE:
+            return
+        one, now = self._members[name], self._group.seen[name]
+        turn = one.turn
+        if turn.waits is not None:
+            yield "LeaveUnanswered", (name,)
+        if turn.commit_told is not None:
+            yield "KnowCommit", (name, *turn.commit_told)
+        if self._applies_at_once and now.commit != turn.commit_before:
+            yield "ApplyAll", (name,)
+        leads = now.term if now.role == "Leader" else 0
+        if leads and leads != turn.led_before:
+            yield "BeginTerm", (name, tla_set(sorted(turn.compared)))
+        one.turn = _Turn(commit_before=now.commit, led_before=leads)
+        asked = [self._group.request(id) for id in received if not id.endswith(RESPONSE)]
+        if asked and isinstance(asked[0], _ANSWERED_AT_ONCE):
+            one.turn.waits = asked[0]
+
+    def after_step(self, name: str, sent: Sequence[Frame]) -> Iterator[Told]:
+        """Yield what a member says in a step that the group was told of."""
+        one, now = self._members[name], self._group.seen[name]
+        if one.seen != now:
+            one.seen = now
+            one.told.clear()
+        for frame in sent:
+            for told in self._of_frame(name, frame):
+                if told not in one.told:
+                    one.told.add(told)
+                    yield told
+
+    def _of_frame(self, name: str, frame: Frame) -> Iterator[Told]:
+        asked = self._group.request(frame.id.removesuffix(RESPONSE))
+        if asked is None:
+            return
+        if frame.to is not None:
+            if _begins(asked):
+                self._members[name].turn.compared.add(frame.to)
+            yield from _request(name, frame.to, asked)
+            return
+        turn = self._members[name].turn
+        turn.waits = None
+        answer = pull_answer(frame, asked)
+        if answer is None:
+            return
+        yield from _answer(name, asked, answer)
+        is_told = isinstance(asked, PushEntryRequest) and asked.kind is not PushType.COMPARE
+        if is_told and answer.response_code is _SUCCESS:
+            assert isinstance(asked, PushEntryRequest)
+            turn.commit_told = (*_leader(asked), asked.commit_index + 1)
+
+
+def _begins(asked: DLedgerRequest) -> bool:
+    compares = isinstance(asked, PushEntryRequest) and asked.kind is PushType.COMPARE
+    return compares or isinstance(asked, InstallSnapshotRequest)
+
+
+def _leader(asked: DLedgerRequest) -> tuple[str, int]:
+    return asked.leader_id or NONE, asked.term + 1
+
+
+# ---- requests ----
+
+
+def _request(name: str, to: str, asked: DLedgerRequest) -> Iterator[Told]:
+    leader = (name, *_leader(asked))
+    match asked:
+        case HeartBeatRequest():
+            yield "SendHeartbeat", leader
+        case InstallSnapshotRequest(last_included_index=index, last_included_term=term):
+            yield "SendSnapshot", (*leader, index + 1, term + 1)
+        case PushEntryRequest(commit_index=commit, pre_log_index=index, pre_log_term=term):
+            told = (*leader, commit + 1)
+            match asked.kind:
+                case PushType.COMPARE:
+                    yield "SendCompare", (*told, index + 1, term + 1)
+                case PushType.TRUNCATE:
+                    yield "SendTruncate", (*told, index + 1, term + 1, to)
+                case PushType.APPEND if asked.entries:
+                    first, last = asked.entries[0], asked.entries[-1]
+                    yield "SendEntries", (*told, first.index + 1, last.index + 1, last.term + 1)
+                case PushType.COMMIT:
+                    yield "SendCommit", told
+                case _:
+                    yield None, ()
+        case _:
+            pass
+
+
+# ---- answers ----
+
+
+def _answer(name: str, asked: DLedgerRequest, answer: DLedgerResponse) -> Iterator[Told]:
+    code, leader = answer.response_code, (name, *_leader(asked))
+    match asked, answer:
+        case VoteRequest(), VoteResponse():
+            yield "AnswerVote", (name, *ask_of(asked), *answer_of(answer))
+        case HeartBeatRequest(), HeartBeatResponse():
+            yield "AnswerHeartbeat", (*leader, code.name, answer.term + 1)
+        case InstallSnapshotRequest(last_included_index=index), _:
+            if code is _SUCCESS:
+                yield "AcknowledgePush", (name, answer.term + 1, index + 1)
+            else:
+                yield "RefuseSnapshot", (*leader, index + 1, code.name)
+        case PushEntryRequest(), PushEntryResponse() if code is _SUCCESS:
+            yield from _taken(name, asked, answer)
+        case PushEntryRequest(), PushEntryResponse() if code is _INCONSISTENT:
+            yield _not_taken(name, asked, answer)
+        case PushEntryRequest(), _:
+            yield "RefusePush", (*leader, code.name, answer.term + 1)
+        case _:
+            pass
+
+
+def _taken(name: str, asked: PushEntryRequest, answer: PushEntryResponse) -> Iterator[Told]:
+    leader = (name, *_leader(asked))
+    match asked.kind:
+        case PushType.COMPARE:
+            yield "FindSame", (*leader, asked.pre_log_index + 1, asked.pre_log_term + 1)
+        case PushType.COMMIT:
+            yield "TakeCommit", leader
+        case _:
+            wanted = asked.pre_log_index - 1
+            if asked.kind is PushType.APPEND and asked.entries:
+                wanted = asked.entries[-1].index
+            for index in {wanted, answer.index}:
+                known = -1 if index is None else index
+                yield "AcknowledgePush", (name, answer.term + 1, known + 1)
+
+
+def _not_taken(name: str, asked: PushEntryRequest, answer: PushEntryResponse) -> Told:
+    leader, place = (name, *_leader(asked)), asked.pre_log_index + 1
+    match asked.kind:
+        case PushType.COMPARE:
+            has = answer.begin_index, answer.end_index + 1, answer.x_term + 1, answer.x_index + 1
+            return "FindOther", (*leader, place, asked.pre_log_term + 1, *has)
+        case PushType.TRUNCATE:
+            return "RefuseTruncate", (*leader, place)
+        case PushType.APPEND if asked.entries:
+            first, last = asked.entries[0].index + 1, asked.entries[-1].index + 1
+            return "RefuseEntries", (*leader, first, last)
+        case _:
+            return None, ()
