@@ -51,8 +51,9 @@ __all__ = ["examine"]
 _RUN_CPU_S: Final = 6.0
 """A run takes 0.3 s at most as it is."""
 _JUDGE_S: Final = 10.0
-_ALL_CPU_S: Final = 20.0
-"""Of a mutation whose runs take longer, no more are made."""
+_ALL_CPU_S: Final = 60.0
+"""Of a mutation whose runs and judges take longer, no more are made: eight runs of a DLedger group,
+with their traces, take half of it."""
 _JUDGED_EVENTS: Final = 3_000
 """Runs have 200 to 500; one that does not come back to life ends 400 actions after the faults, and
 it is the last event that says so."""
