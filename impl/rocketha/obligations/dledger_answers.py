@@ -31,6 +31,8 @@ ANSWERS: Final = (VOTES, BEATS, PUSHES, COMMITS)
 
 _CODE: Final = DLedgerResponseCode
 _NONE: Final = -1
+_OF_PUSHES: Final = frozenset({"beginIndex", "count", "endIndex", "index", "xIndex", "xTerm"})
+"""What answers to INSTALL_SNAPSHOT have not."""
 
 
 def answers_of(turn: Turn, settings: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
@@ -246,6 +248,8 @@ def _installed(turn: Turn, message: Mapping[str, Any], answer: Mapping[str, Any]
     refusal = _refusal(before, message)
     if refusal is None and index <= before["committed"]:
         refusal = _CODE.NEWER_INSTALL_SNAPSHOT_REQUEST_EXIST
+    if answer.keys() & _OF_PUSHES:
+        return False
     if refusal is not None:
         return bool(answer["code"] == refusal and after["snapshot"] == before["snapshot"])
     has = after["snapshot"] == index and after["applied"] >= index and after["begin"] >= index

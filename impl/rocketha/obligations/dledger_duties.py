@@ -16,6 +16,7 @@
 | entries pushed     | a leader writes one                      | it goes to who has all before it |
 | rounds judged      | a round of votes ends, or is decided     | by the answers that have come    |
 | leaderships handed | it is asked to lead, and lacks nothing   | a candidate of the next term     |
+| errors rested      | a follower has refused a push            | a while without pushes to it     |
 
 Source: DLedgerEntryPusher, DLedgerLeaderElector, StateMachineCaller, SnapshotManager
 """
@@ -42,9 +43,10 @@ GO_ON: Final = "pushes go on"
 PUSHED: Final = "entries pushed"
 JUDGED: Final = "rounds judged"
 HANDED: Final = "leaderships handed over"
+RESTED: Final = "errors rested after"
 DUTIES: Final = (
     *(ANSWERED, KEPT, APPLIED, SAVED, CUT, COMMITTED, BEGUN, GO_ON, PUSHED, JUDGED),
-    HANDED,
+    *(HANDED, RESTED),
 )
 
 _AT_ONCE: Final = frozenset(
@@ -74,6 +76,8 @@ class _Peer:
     """The next entry to append; None: it is not known yet."""
     mark: int = _NONE
     """What it has acknowledged."""
+    rests_until: int | None = None
+    """Nothing is pushed to it before the leader's clock shows this: it has refused a push."""
     perhaps_ms: int | None = None
     """Since then the leader perhaps waits, for a push that is no longer in `waits_for`."""
 
@@ -123,6 +127,10 @@ class Duties:
         elif leads:
             yield from self._leads(turn)
         for code, peer, body, name in turn.sent if leads else ():
+            one = self._peers.get(peer)
+            if one is not None and one.rests_until is not None and code in _PUSHES:
+                yield RESTED, turn.shows_ms >= one.rests_until
+                one.rests_until = None
             self._note_push(turn, code, peer, body, name)
 
     # ---- whatever it is ----
@@ -280,16 +288,25 @@ class Duties:
             yield GO_ON, _sends(turn, heard.peer, said)
         else:
             one.lose_track()
+            one.rests_until = turn.shows_ms + self.settings["push_retry_ms"]
 
     def _commits(self, turn: Turn) -> Iterator[tuple[str, bool]]:
-        after, syncs = turn.after, turn.event == "SyncDue"
-        if not syncs and not _acknowledges(turn):
+        counted = self.counted(turn)
+        if counted is None:
             return
-        own = (after if syncs else turn.before)["synced"]
-        marks = sorted([*(one.mark for one in self._peers.values()), own])
-        held = marks[-(len(self.settings["peers"]) // 2 + 1)]
+        held, after = counted[1], turn.after
         if held > turn.before["committed"] and after.term_at(held) == after["curr_term"]:
             yield COMMITTED, after["committed"] >= held
+
+    def counted(self, turn: Turn) -> tuple[frozenset[str], int] | None:
+        """Return what a majority has, as a leader has heard, and who does; None: it counts not."""
+        after, syncs = turn.after, turn.event == "SyncDue"
+        if not self._peers or not (syncs or _acknowledges(turn)):
+            return None
+        marks = {peer: one.mark for peer, one in self._peers.items()}
+        marks[turn.node] = (after if syncs else turn.before)["synced"]
+        held = sorted(marks.values())[-(len(self.settings["peers"]) // 2 + 1)]
+        return frozenset({who for who, mark in marks.items() if mark >= held}), held
 
 
 _VOTE: Final = DLedgerRequestCode.VOTE

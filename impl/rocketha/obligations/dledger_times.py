@@ -12,6 +12,7 @@
 | queues worked off    | something committed has to wait     | it is applied                      |
 | pushes sent          | it has pushed something to a member | the next push                      |
 | clients answered     | a client asks                       | it is answered, once               |
+| operators answered   | who administers the group asks      | it is answered, once               |
 | patience             | it has done something               | it does it again, not sooner       |
 
 A process that stood still has that time more.
@@ -47,10 +48,11 @@ SYNCED: Final = "entries synchronized"
 APPLIED: Final = "queues worked off"
 PUSHES: Final = "pushes sent"
 CLIENTS: Final = "clients answered"
+OPERATORS: Final = "operators answered"
 PATIENCE: Final = "patience"
 TIMES: Final = (
     *(BEATS, GIVEN_UP, QUORUMS, ASKED, ROUNDS, TRANSFERS, SYNCED, APPLIED, PUSHES, CLIENTS),
-    PATIENCE,
+    *(OPERATORS, PATIENCE),
 )
 
 _SLACK_MS: Final = 20
@@ -85,6 +87,9 @@ class Times:
     told_shows_ms: dict[str, int] = field(default_factory=dict)
     """Follower -> when it was pushed something last."""
     tickets: dict[int, str] = field(default_factory=dict)
+    operators: list[int] = field(default_factory=list)
+    """Numbers of requests of who administers the group, which are not answered."""
+    asked: int = 0
     term_shows_ms: tuple[int, int] | None = None
     """When it went to a larger term that it had heard of, and how long it waits then."""
 
@@ -142,6 +147,7 @@ class Times:
         self._queue(turn)
         self._pushes(turn)
         self._clients(turn)
+        self._operators(turn)
 
     def _candidate(self, turn: Turn) -> None:
         before, after, settings = turn.before, turn.after, self.settings
@@ -327,6 +333,20 @@ class Times:
         if left:
             what = "tell all clients that it leads no more"
             self.at_once(CLIENTS, turn, what, done=not self.tickets)
+
+    def _operators(self, turn: Turn) -> None:
+        """Who wants another leader hears how that went, or that it took too long."""
+        for one in turn.records[0].heard:
+            if isinstance(one, dict) and one.get("is") == "LeadershipTransferRequest":
+                self.asked += 1
+                self.operators.append(self.asked)
+                key = "operator", self.asked
+                self.begin(key, OPERATORS, turn, TRANSFER_MS, "answer who wants another leader")
+        for one in turn.answered:
+            if one["is"] == "OutsiderTold":
+                self.at_once(OPERATORS, turn, "answer once", done=bool(self.operators))
+                if self.operators:
+                    self.end(("operator", self.operators.pop(0)), turn.at_ms)
 
     @staticmethod
     def _is_taken(turn: Turn, asked: Mapping[str, Any]) -> bool:

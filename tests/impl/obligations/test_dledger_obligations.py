@@ -122,6 +122,7 @@ VOTE, HEART_BEAT, PUSH = 51001, 51002, 51004
         ("beats answered", saying('"code":416', '"code":200')),
         ("pushes answered", saying('"code":406', '"code":200')),
         ("pushes answered", saying('"beginIndex":', '"beginIndex":9')),
+        ("pushes answered", saying('"code":422,', '"code":422,"index":3,')),
         ("commits learned", without("committed")),
         ("requests answered", silent("voteResult")),
         ("term and vote kept", without("kept")),
@@ -146,6 +147,9 @@ VOTE, HEART_BEAT, PUSH = 51001, 51002, 51004
         ("pushes sent", silent(PUSH)),
         ("clients answered", unanswered),
         ("clients answered", twice),
+        ("operators answered", unanswered),
+        ("operators answered", twice),
+        ("errors rested after", hasty),
         ("patience", hasty),
     ],
 )
