@@ -30,7 +30,6 @@ Explored(action, n) == TRUE
 Arrives(message, m) == TRUE
 IsOver(n, S) == TRUE
 
-Quorum(S) == 2 * Cardinality(S) > Cardinality(Node)
 \* What a node claims of its log: the term of the last entry, not the term that it is in.  \* CHECK B60
 EndTerm(n) == TermAt(n, End(n))
 
@@ -463,7 +462,10 @@ Speaking == {n \in Node : Explored("Says", n)}
 Says(n) ==
   \/ LeaveUnanswered(n) \/ ApplyAll(n) \/ \E S \in SUBSET Node : BeginTerm(n, S)
   \/ NoHeartbeats(n) \/ NoMajority(n) \/ NoSync(n) \/ NoTransfer(n) \/ \E m \in Node : NoPush(n, m)
-  \/ NoLeader(n) \/ NoVotes(n) \/ NoResult(n) \/ \E i \in Nat : NoApply(n, i)
+  \/ NoLeader(n) \/ NoVotes(n) \/ NoResult(n) \/ \E i \in Nat : NoApply(n, i) \/ AnswerRead(n, i)
+  \/ \E t, i, j \in Nat : AnswerWrite(n, t, i, j)
+  \/ \E r \in ClientAnswers, w \in Node \cup {None} : RefuseClient(n, r, w)
+  \/ \E S \in SUBSET Node, i \in Nat : CountHolders(n, S, i)
   \/ \E t, i \in Nat : AcknowledgePush(n, t, i)
   \/ \E l \in Node, t \in Nat : SendHeartbeat(n, l, t) \/ TakeCommit(n, l, t)
   \/ \E l \in Node, t, i \in Nat : SendCommit(n, l, t, i) \/ KnowCommit(n, l, t, i) \/ RefuseTruncate(n, l, t, i)

@@ -9,6 +9,7 @@
    (EntryDispatcher, EntryHandler) of openmessaging/dledger at d054548.                           *)
 EXTENDS DLedgerState
 
+Quorum(S) == 2 * Cardinality(S) > Cardinality(Node)
 End(n) == Len(log[n])
 \* The term of an entry that the node has, or of the last one that it has cut.
 TermAt(n, i) == IF i = base[n] THEN baseTerm[n] ELSE log[n][i].term
@@ -145,6 +146,33 @@ TakeCommit(m, l, t) ==
 
   /\ UNCHANGED vars
 
+\* ---- What clients are told ----
+
+\* A write: it is entry i, and the state machine has just had that; j is the entry that it became.
+AnswerWrite(n, t, i, j) ==
+  /\ role[n] = "Leader" /\ t = term[n]
+  /\ i = j /\ i = applied[n]
+
+  /\ UNCHANGED vars
+
+\* A read without an entry: i was committed when it came, and was of the leader's term.
+AnswerRead(n, i) ==
+  /\ role[n] = "Leader" /\ i \in 1..applied[n] /\ log[n][i].term = term[n]
+
+  /\ UNCHANGED vars
+
+\* The reasons why not (DLedgerResponseCode).
+ClientAnswers == {"NOT_LEADER", "LEADER_NOT_READY", "LEADER_TRANSFERRING", "LEADER_PENDING_FULL",
+                  "WAIT_QUORUM_ACK_TIMEOUT"}
+\* A client is refused for r, and told that w leads.
+RefuseClient(n, r, w) ==
+  /\ w = leader[n]
+  /\ r = "NOT_LEADER" => role[n] # "Leader"
+  /\ r = "LEADER_NOT_READY" => role[n] = "Leader" /\ TermAt(n, commit[n]) # term[n]
+  /\ r = "LEADER_TRANSFERRING" => role[n] = "Leader" /\ transferee[n] # None
+
+  /\ UNCHANGED vars
+
 \* ---- What is missed of a member that is done with what has come ----
 
 \* Somebody waits for an answer.
@@ -156,6 +184,13 @@ LeaveUnanswered(m) ==
 \* Its leader has told it that c entries are committed.
 KnowCommit(m, l, t, c) ==
   /\ IsOfLeader(m, l, t) => commit[m] >= Min(c, same[m])
+
+  /\ UNCHANGED vars
+
+\* A leader has heard that those of S have entry i on their disks, itself perhaps among them.
+CountHolders(n, S, i) ==
+  /\ role[n] = "Leader" /\ Quorum(S) /\ i \in (base[n] + 1)..End(n) /\ log[n][i].term = term[n]
+       => commit[n] >= i
 
   /\ UNCHANGED vars
 

@@ -18,7 +18,7 @@ __all__ = ["ELECTOR_RULES", "ElectorRules"]
 def quorum(count: int, peers: int) -> bool:
     """Tell whether so many of the members decide.
 
-    Spec: DLedger!Quorum
+    Spec: DLedgerMessages!Quorum
     """
     return count >= peers // 2 + 1
 

@@ -156,6 +156,52 @@ def test_a_leader_that_asks_nobody_what_it_has_has_not_begun() -> None:
     assert verdict.action == "BeginTerm"
 
 
+TOLD: Final[tuple[tuple[str, Body], ...]] = (
+    ("AnswerWrite", {"index": 70}),
+    ("AnswerWrite", {"ticket": 1}),
+    ("AnswerRead", {"ticket": 0}),
+    ("RefuseClient", {"code": int(DLedgerResponseCode.LEADER_TRANSFERRING)}),
+    ("RefuseClient", {"leader_id": "b9"}),
+)
+"""What a client is told, and what it is told instead."""
+
+
+def telling(**members: Any) -> Callable[[NodeRecord], NodeRecord]:
+    def change(record: NodeRecord) -> NodeRecord:
+        answered = tuple({**one, **members} for one in record.answered)
+        return msgspec.structs.replace(record, answered=answered)
+
+    return change
+
+
+@pytest.mark.java
+def test_what_clients_are_told_otherwise_diverges() -> None:
+    traces = []
+    for action, members in TOLD:
+        run = run_with(action)
+        at = [one.step for one in run[1].events if one.action == action][:2][-1]
+        traces.append(with_change(run, at, telling(**members), anything))
+
+    for case, verdict in zip(TOLD, judged(traces), strict=True):
+        assert isinstance(verdict, Diverges), case
+        assert verdict.action == case[0], case
+
+
+@pytest.mark.java
+def test_a_leader_that_does_not_commit_what_a_majority_has_is_noticed() -> None:
+    run = run_with("CommitEntry")
+    at = first(run[1], "CommitEntry")
+
+    def stays(record: NodeRecord) -> NodeRecord:
+        left = {name: one for name, one in record.state.items() if name != "committed"}
+        return msgspec.structs.replace(record, state=left)
+
+    (verdict,) = judged([with_change(run, at, stays, is_action("CountHolders"))])
+
+    assert isinstance(verdict, Diverges)
+    assert verdict.action == "CountHolders"
+
+
 def inserted(trace: Trace, behind: int, action: str, *params: Any) -> Trace:
     """Return a trace to an event, and this as the last one."""
     node = trace.events[behind].node

@@ -1,7 +1,8 @@
-"""What is missed of members of a DLedger group in time, by what they wrote of themselves.
+"""What is missed of members of a DLedger group, in time and of acknowledged entries.
 
 How long a member may wait is in its settings, which its obligations read (`dledger_times`); the
 specification has no time, and says whether something was to be waited for (`DLedgerMessages`).
+Which acknowledgements a leader has heard while it waited for them, `dledger_duties` follows.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from rocketha.obligations import dledger_times
+from rocketha.obligations.dledger_duties import Duties
 from rocketha.obligations.dledger_times import Times, pauses_of
 from rocketha.obligations.dledger_turns import TurnsOfNode
 from rocketha.obligations.obligation import time_ms
-from rocketha.recording.record import STARTED, STOPPED, NodeRecord, SentMessage
+from rocketha.recording.record import STARTED, STOPPED, NodeRecord, RecordError, SentMessage
 from rocketproof.protocols.dledger.group import Told
+from tlatrace.values import tla_set
 
 __all__ = ["MissedOfMembers"]
 
@@ -41,15 +44,23 @@ class _Member:
         self._name, self._settings = name, settings
         self._pauses: list[tuple[int, int]] = []
         self._times = Times(name, settings, self._pauses)
+        self._duties = Duties(settings)
 
     def take(self, record: NodeRecord) -> Iterator[Told]:
         """Take the next record; yield what is overdue before it, once."""
         over = list(self.turns.take(record))
         if record.event in (STARTED, STOPPED):
             self._times = Times(self._name, self._settings, self._pauses)
+            self._duties = Duties(self._settings)
             return
         for turn in over:
             self._times.take(turn)
+            for _ in self._duties.of(turn):
+                pass  # what is due in a turn is not asked here
+            counted = self._duties.counted(turn)
+            if counted is not None:
+                holders, index = counted
+                yield "CountHolders", (self._name, tla_set(sorted(holders)), index + 1)
         self._pauses += pauses_of([record])
         for name, about in self._times.overdue(time_ms(record)):
             if name == dledger_times.PUSHES:
@@ -72,7 +83,11 @@ class MissedOfMembers:
         }
 
     def before(self, record: NodeRecord) -> list[Told]:
-        """Return what is overdue of a member when its next record comes."""
+        """Return what is overdue of a member when its next record comes. Raises: RecordError"""
         for one in record.sent:
             self._sent.setdefault(one.id, (one, record.node))
-        return list(self._members[record.node].take(record))
+        try:
+            return list(self._members[record.node].take(record))
+        except (LookupError, TypeError, ValueError) as error:
+            said = f"{type(error).__name__}: {error}"
+            raise RecordError(f"what it owes cannot be told from it: {said}") from None

@@ -231,6 +231,8 @@ class DLedgerRecords(RecordProjection):
             self._make(record.node, told)
         for said in self._said.after_step(record.node, sent):
             self.event(*said, node=record.node)
+        for told in self._said.clients(record.node, record.heard, record.answered):
+            self.event(*told, node=record.node)
 
     def _make(self, node: str, told: Told) -> None:
         action, params = told

@@ -10,9 +10,11 @@ do what follows from the last one. Of a member that ended meanwhile nothing is m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final, TypeGuard
+
+import msgspec
 
 from rocketha.formats.dledger_codes import DLedgerResponseCode, PushType
 from rocketha.formats.dledger_requests import (
@@ -27,6 +29,7 @@ from rocketha.formats.dledger_requests import (
     VoteResponse,
 )
 from rocketha.obligations.dledger_turns import FROM_OUTSIDE, RESPONSE
+from rocketha.recording.record import RecordError
 from rocketha.sim.engine.frames import Frame
 from rocketproof.protocols.dledger.group import GroupFollower, Told, pull_answer
 from rocketproof.protocols.dledger.seen import Seen, answer_of, ask_of
@@ -40,6 +43,8 @@ _INCONSISTENT: Final = DLedgerResponseCode.INCONSISTENT_STATE
 _ANSWERED_AT_ONCE: Final = (
     VoteRequest | HeartBeatRequest | PushEntryRequest | InstallSnapshotRequest
 )
+
+_OF_CLIENTS: Final = ("AnswerApplied", "AnswerRead", "AppendAsked", "ReadAsked", "RefuseClient")
 
 
 @dataclass(slots=True)
@@ -63,6 +68,8 @@ class _Member:
     seen: Seen | None = None
     told: set[Told] = field(default_factory=set)
     """What it has said since something of it has changed."""
+    asked: dict[int, int] = field(default_factory=dict)
+    """A client's ticket -> the entry that its write became, or what was committed when it read."""
 
 
 class SaidByMembers:
@@ -110,6 +117,28 @@ class SaidByMembers:
                     one.told.add(told)
                     yield told
 
+    def clients(
+        self, name: str, heard: Sequence[object], answered: Sequence[object]
+    ) -> Iterator[Told]:
+        """Yield what clients are told in a step, which they perhaps asked for in it.
+
+        Raises: RecordError
+        """
+        one, now = self._members[name], self._group.seen[name]
+        for asks in filter(_is_of_client, heard):
+            is_write = asks["is"] == "AppendAsked"
+            one.asked[_of_client(asks).ticket] = len(now.log) if is_write else now.commit
+        for told in filter(_is_of_client, answered):
+            how = _of_client(told)
+            match told["is"]:
+                case "AnswerApplied":
+                    entry = one.asked.get(how.ticket, 0)
+                    yield "AnswerWrite", (name, how.term + 1, how.index + 1, entry)
+                case "AnswerRead":
+                    yield "AnswerRead", (name, one.asked.get(how.ticket, 0))
+                case _:
+                    yield "RefuseClient", (name, how.code.name, how.leader_id or NONE)
+
     def _of_frame(self, name: str, frame: Frame) -> Iterator[Told]:
         asked = self._group.request(frame.id.removesuffix(RESPONSE))
         if asked is None:
@@ -129,6 +158,27 @@ class SaidByMembers:
         if is_told and answer.response_code is _SUCCESS:
             assert isinstance(asked, PushEntryRequest)
             turn.commit_told = (*_leader(asked), asked.commit_index + 1)
+
+
+class _OfClient(msgspec.Struct, frozen=True):
+    """What a client asks for, or is told."""
+
+    ticket: int
+    index: int = -1
+    term: int = -1
+    code: DLedgerResponseCode = DLedgerResponseCode.SUCCESS
+    leader_id: str | None = None
+
+
+def _is_of_client(told: object) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(told, Mapping) and told.get("is") in _OF_CLIENTS
+
+
+def _of_client(told: Mapping[str, Any]) -> _OfClient:
+    try:
+        return msgspec.convert(told, _OfClient)
+    except msgspec.ValidationError as error:
+        raise RecordError(f"{told['is']}: {error}") from None
 
 
 def _begins(asked: DLedgerRequest) -> bool:
