@@ -460,7 +460,7 @@ Crash(n, k) ==
 \* What is said, and what is missed (DLedgerMessages).
 Speaking == {n \in Node : Explored("Says", n)}
 Says(n) ==
-  \/ LeaveUnanswered(n) \/ ApplyAll(n) \/ \E S \in SUBSET Node : BeginTerm(n, S)
+  \/ Unexplained(n) \/ LeaveUnanswered(n) \/ ApplyAll(n) \/ \E S \in SUBSET Node : BeginTerm(n, S)
   \/ NoHeartbeats(n) \/ NoMajority(n) \/ NoSync(n) \/ NoTransfer(n) \/ \E m \in Node : NoPush(n, m)
   \/ NoLeader(n) \/ NoVotes(n) \/ NoResult(n) \/ \E i \in Nat : NoApply(n, i) \/ AnswerRead(n, i)
   \/ \E t, i, j \in Nat : AnswerWrite(n, t, i, j)

@@ -175,6 +175,10 @@ RefuseClient(n, r, w) ==
 
 \* ---- What is missed of a member that is done with what has come ----
 
+\* Who reads a trace knows no step that does what n has done.
+Unexplained(n) == UNCHANGED vars
+
+
 \* Somebody waits for an answer.
 LeaveUnanswered(m) ==
   /\ ~Answers(m)

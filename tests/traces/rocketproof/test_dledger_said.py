@@ -184,7 +184,36 @@ def test_what_clients_are_told_otherwise_diverges() -> None:
 
     for case, verdict in zip(TOLD, judged(traces), strict=True):
         assert isinstance(verdict, Diverges), case
-        assert verdict.action == case[0], case
+        assert verdict.action in (case[0], "RefuseClient"), case
+
+
+@pytest.mark.java
+def test_a_change_that_no_step_explains_diverges() -> None:
+    run = run_with("SendHeartbeat")
+
+    def takes(record: NodeRecord) -> NodeRecord:
+        return msgspec.structs.replace(record, state={**record.state, "taking": 7})
+
+    at = first(run[1], "SendHeartbeat")
+    (verdict,) = judged([with_change(run, at, takes, is_action("Unexplained"))])
+
+    assert isinstance(verdict, Diverges)
+    assert verdict.action == "Unexplained"
+
+
+@pytest.mark.java
+def test_a_client_that_is_told_twice_diverges() -> None:
+    run = run_with("RefuseClient")
+
+    def twice(record: NodeRecord) -> NodeRecord:
+        return msgspec.structs.replace(record, answered=record.answered * 2)
+
+    at = first(run[1], "RefuseClient")
+    trace = with_change(run, at, twice, lambda event: "UNKNOWN" in event.params)
+    (verdict,) = judged([trace])
+
+    assert isinstance(verdict, Diverges)
+    assert verdict.step == len(trace.events) - 1
 
 
 @pytest.mark.java

@@ -57,8 +57,8 @@ _SNAPSHOT: Final = "SnapshotArrived"
 
 _Key: TypeAlias = tuple[str, int, int]
 """A leadership: by whom, since how many power cuts, in which term."""
-Told: TypeAlias = tuple[str | None, tuple[Value, ...]]
-"""An action and its parameters; None: something has changed, and nobody knows by which."""
+Told: TypeAlias = tuple[str, tuple[Value, ...]]
+"""An action and its parameters; `Unexplained`: something has changed, and nobody knows by which."""
 
 
 class MemberLook(Protocol):
@@ -171,7 +171,7 @@ class GroupFollower:
             answered_by=self._answerer(received),
         )
         found = action_of(change)
-        return (None, ()) if found is None else (found[0], (name, *found[1]))
+        return ("Unexplained", (name,)) if found is None else (found[0], (name, *found[1]))
 
     def parts(self) -> GroupParts:
         """Return what there is now."""

@@ -40,6 +40,8 @@ __all__ = ["SaidByMembers"]
 
 _SUCCESS: Final = DLedgerResponseCode.SUCCESS
 _INCONSISTENT: Final = DLedgerResponseCode.INCONSISTENT_STATE
+_UNKNOWN: Final = "UNKNOWN"
+"""No answer of the specification: where nothing may be said at all."""
 _ANSWERED_AT_ONCE: Final = (
     VoteRequest | HeartBeatRequest | PushEntryRequest | InstallSnapshotRequest
 )
@@ -130,12 +132,14 @@ class SaidByMembers:
             one.asked[_of_client(asks).ticket] = len(now.log) if is_write else now.commit
         for told in filter(_is_of_client, answered):
             how = _of_client(told)
+            entry = one.asked.pop(how.ticket, None)
             match told["is"]:
+                case _ if entry is None:
+                    yield "RefuseClient", (name, _UNKNOWN, NONE)  # nobody waits for it
                 case "AnswerApplied":
-                    entry = one.asked.get(how.ticket, 0)
                     yield "AnswerWrite", (name, how.term + 1, how.index + 1, entry)
                 case "AnswerRead":
-                    yield "AnswerRead", (name, one.asked.get(how.ticket, 0))
+                    yield "AnswerRead", (name, entry)
                 case _:
                     yield "RefuseClient", (name, how.code.name, how.leader_id or NONE)
 
@@ -213,7 +217,7 @@ def _request(name: str, to: str, asked: DLedgerRequest) -> Iterator[Told]:
                 case PushType.COMMIT:
                     yield "SendCommit", told
                 case _:
-                    yield None, ()
+                    yield "RefusePush", (*leader, _UNKNOWN, 0)
         case _:
             pass
 
@@ -271,4 +275,4 @@ def _not_taken(name: str, asked: PushEntryRequest, answer: PushEntryResponse) ->
             first, last = asked.entries[0].index + 1, asked.entries[-1].index + 1
             return "RefuseEntries", (*leader, first, last)
         case _:
-            return None, ()
+            return "RefusePush", (*leader, _UNKNOWN, 0)
