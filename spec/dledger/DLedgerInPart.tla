@@ -92,6 +92,7 @@ SaveSnapshot(n) == D!SaveSnapshot(n)
 CutLog(n) == D!CutLog(n)
 InstallSnapshot(n) == D!InstallSnapshot(n)
 Crash(n, k) == D!Crash(n, k)
+Unexplained(n) == D!Unexplained(n)
 HearTerm(n, m) == D!HearTerm(n, m)
 TransferLeadership(n, m) == D!TransferLeadership(n, m)
 
@@ -105,6 +106,7 @@ Next ==
        \/ LearnCommit(n) \/ Apply(n)
        \/ SaveSnapshot(n) \/ CutLog(n) \/ InstallSnapshot(n)
        \/ \E k \in 0..Len(log[n]) : Crash(n, k)
+       \/ Unexplained(n)
        \/ \E m \in Node : HearTerm(n, m) \/ TransferLeadership(n, m)
   \/ Unseen
 

@@ -178,7 +178,6 @@ RefuseClient(n, r, w) ==
 \* Who reads a trace knows no step that does what n has done.
 Unexplained(n) == UNCHANGED vars
 
-
 \* Somebody waits for an answer.
 LeaveUnanswered(m) ==
   /\ ~Answers(m)

@@ -170,7 +170,7 @@ CHANGES: Final[dict[Change, tuple[str, str | None]]] = {
     stores_another_entry: ("n1", "AppendAsFollower"),
     follows_nobody: ("n1", "HandleHeartbeat"),
     leads_without_votes: ("n1", "ParseVotes"),
-    forgets_its_vote: ("n1", None),
+    forgets_its_vote: ("n1", "Unexplained"),
     leader_has_other_entries: ("n1", "AppendAsFollower"),
     two_lead_a_term: ("n1", "Unseen"),
     files_have_another_entry: ("n0", "Unseen"),
