@@ -49,7 +49,7 @@ ELECTIONS: Final = (
     "MaxTerm = 3 MaxLog = 1 MaxCrash = 1 MaxAsks = 5 MaxSnapshot = 0 MaxTransfer = 1\n"
 )
 LOGS: Final = "MaxTerm = 1 MaxLog = 2 MaxCrash = 0 MaxAsks = 1 MaxSnapshot = 2 MaxTransfer = 0\n"
-RARE: Final = {"Truncate"}
+RARE: Final = {"Says", "Truncate"}
 """Actions that random walks do not get to; they change nothing that is looked at."""
 
 

@@ -487,7 +487,7 @@ Next ==
        \/ Compare(n) \/ Truncate(n) \/ AppendAsFollower(n) \/ Sync(n) \/ Acknowledge(n)
        \/ LearnCommit(n) \/ Apply(n)
        \/ SaveSnapshot(n) \/ CutLog(n) \/ InstallSnapshot(n)
-       \/ \E k \in 0..End(n) : Crash(n, k)
+       \/ \E k \in Nat : Crash(n, k)
   \/ \E n, m \in Node : HearTerm(n, m) \/ TransferLeadership(n, m)
   \/ \E n \in Speaking : Says(n)
 
