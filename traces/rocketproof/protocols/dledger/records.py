@@ -251,6 +251,7 @@ def _of_member(values: Value, name: str) -> Value:
 
 
 def frame_of(message: SentMessage) -> Frame:
+    """Return a message as it went over the wire. Raises: RecordError: it has no code"""
     if message.code is None:
         raise RecordError(f"sent: message {message.id} has no code")
     return Frame(message.id, message.to, message.code, (message.body or "").encode())
