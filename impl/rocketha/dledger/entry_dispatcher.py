@@ -94,6 +94,9 @@ def _dispatch_to(state: PusherState, peer: str, around: Around) -> tuple[PusherS
     if dispatcher.pending:
         return state.with_dispatcher(peer, dispatcher), []
     if dispatcher.type is DispatcherState.TRUNCATE:
+        if dispatcher.match_index + 1 < around.log.before_begin_index:  # cut since: which term?
+            dispatcher = replace(dispatcher, type=DispatcherState.INSTALL_SNAPSHOT)
+            return _install(state, peer, dispatcher, around)
         return _truncate(state, peer, dispatcher, around)
     if dispatcher.type is DispatcherState.COMPARE:
         return _compare(state, peer, dispatcher, around)

@@ -272,8 +272,11 @@ class Duties:
             return
         asked, code = heard.asked, heard.body["code"]
         if code == _SUCCESS and one.kind == "COMPARE":
-            said = {"type": "TRUNCATE", "preLogIndex": asked["preLogIndex"] + 1}
-            yield GO_ON, _sends(turn, heard.peer, said)
+            index = asked["preLogIndex"] + 1
+            said = {"type": "TRUNCATE", "preLogIndex": index}
+            installs = (_INSTALL, heard.peer) in [(code, to) for code, to, _, _ in turn.sent]
+            is_cut = index < turn.after["begin"]  # the entry, and its term, too
+            yield GO_ON, installs if is_cut else _sends(turn, heard.peer, said)
         elif code == _SUCCESS:
             last = _last_of(one.kind, asked)
             one.mark = max(one.mark, last)

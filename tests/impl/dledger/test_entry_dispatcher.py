@@ -131,6 +131,15 @@ def test_behind_the_end_nothing_but_this_term_will_be() -> None:
     assert (message.pre_log_index, message.pre_log_term) == (4, 3)
 
 
+def test_an_entry_that_was_cut_meanwhile_has_no_term_to_truncate_by() -> None:
+    stepped = go(led(TRUNCATE, match=-1), CUT)
+    sent = SendSnapshot(number=RequestNumber(1), peer="n1", term=Term(3), index=LogIndex(1))
+    assert stepped.effects == (sent,)
+    assert n1(stepped.state).type is INSTALL
+    (message,) = sent_to(go(led(TRUNCATE, match=0), CUT))
+    assert (message.pre_log_index, message.pre_log_term) == (1, 1), "its term is remembered"
+
+
 # ---- COMPARE that fails ----
 
 
