@@ -167,6 +167,17 @@ def test_an_omission_is_noticed_within_eight_seeds(
     pytest.fail(f"nobody notices that {obligation} is not done")
 
 
+def test_who_has_cut_the_entry_to_truncate_by_must_send_its_snapshot() -> None:
+    run, change = recorded(74), silent(51006)
+    (one,) = [one for one in DLEDGER if one.name == "pushes go on"]
+    records = [record if record.event == STARTED else change(record) for record in run.records]
+    changed = RecordedRun(headers=run.headers, records=records, ended_ms=run.ended_ms)
+
+    assert check_obligations([one], run).missed == ()
+    (missed,) = check_obligations([one], changed).missed
+    assert (missed.due.node, missed.due.since_ms) == ("b2", 10_897)
+
+
 def test_what_is_made_of_a_run_is_made_once() -> None:
     run, made = RecordedRun(headers={}, records=[], ended_ms=TimestampMs(0)), list[Any]()
 

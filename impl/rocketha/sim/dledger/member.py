@@ -6,6 +6,7 @@ end between two effects of a step, or in one in which its disk fails.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, Protocol, TypeVar, cast
@@ -125,7 +126,7 @@ class LedgerSurroundings(CallingCluster, Protocol):
         ...
 
 
-class LedgerMember(CallingNode[S, H, A], Generic[S, H, A]):
+class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
     """The host of a member and its ports; what is above the log a subclass says."""
 
     def __init__(
@@ -188,9 +189,9 @@ class LedgerMember(CallingNode[S, H, A], Generic[S, H, A]):
             seed=self._cluster.draw_seed(node),
         )
 
+    @abstractmethod
     def new_machine(self) -> AppliedMachine:
         """Return a state machine that has applied nothing."""
-        raise NotImplementedError
 
     # ---- what the engine asks ----
 

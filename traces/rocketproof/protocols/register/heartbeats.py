@@ -8,10 +8,9 @@ from rocketha.formats.dledger_request_codec import pull_response
 from rocketha.formats.remoting_command import FLAG_RESPONSE, RemotingCommand
 from rocketha.sim.dledger.machine import MemberStepped
 from rocketha.sim.engine.frames import Frame
+from rocketproof.protocols.dledger.group import RESPONSE
 
 __all__ = ["Heartbeats"]
-
-_RESPONSE = ":response"
 
 
 class Heartbeats:
@@ -42,7 +41,7 @@ class Heartbeats:
     def note(self, name: str, step: MemberStepped) -> None:
         """Look at what arrived at a member, and what it sent."""
         for message in step.received:
-            asked = self._sent.get(message.removesuffix(_RESPONSE))
+            asked = self._sent.get(message.removesuffix(RESPONSE))
             if asked is not None and message in self._agrees:
                 peer, since = asked
                 for ticket in since & self._reads.get(name, {}).keys():
@@ -54,7 +53,7 @@ class Heartbeats:
         if frame.to is not None:
             if frame.code == DLedgerRequestCode.HEART_BEAT:
                 self._sent[frame.id] = frame.to, frozenset(self._reads.get(name, {}))
-        elif frame.id.removesuffix(_RESPONSE) in self._sent and _says_success(frame):
+        elif frame.id.removesuffix(RESPONSE) in self._sent and _says_success(frame):
             self._agrees.add(frame.id)
 
 
