@@ -94,6 +94,12 @@ class _Peer:
         self.waits_for.clear()
         self.next = None
 
+    def forget_before(self, ms: int) -> None:
+        """Have it that the leader waits for nothing that is older: it would have begun again."""
+        self.waits_for = {name: at_ms for name, at_ms in self.waits_for.items() if at_ms >= ms}
+        if self.perhaps_ms is not None and self.perhaps_ms < ms:
+            self.perhaps_ms = None
+
     def begin_again(self) -> None:
         """Have it that the leader waits for nothing."""
         self.waits_for.clear()
@@ -234,10 +240,9 @@ class Duties:
             return
         entries = body.get("entries", ())
         again = bool(entries) and one.next is not None and entries[0]["index"] < one.next
-        waited_ms = turn.shows_ms - one.waits_since(turn.shows_ms)
-        overdue = waited_ms > self.settings["max_push_time_out_ms"]
-        if kind != one.kind or kind != "APPEND" or again or overdue:
+        if kind != one.kind or kind != "APPEND" or again:
             one.begin_again()
+        one.forget_before(turn.shows_ms - self.settings["max_push_time_out_ms"])
         one.kind = kind
         one.waits_for[name] = turn.shows_ms
         one.next = entries[-1]["index"] + 1 if entries else None

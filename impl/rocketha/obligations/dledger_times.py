@@ -196,6 +196,10 @@ class Times:
                 self.at_once(PATIENCE, turn, "wait for its leader", done=done)
 
     @property
+    def _others(self) -> set[str]:
+        return set(self.settings["peers"]) - {self.node}
+
+    @property
     def _silence_ms(self) -> int:
         intervals = max(2, self.settings["max_heart_beat_leak"])
         silence_ms: int = intervals * self.settings["heart_beat_time_interval_ms"]
@@ -203,13 +207,13 @@ class Times:
 
     def _leader(self, turn: Turn) -> None:
         before, after, settings = turn.before, turn.after, self.settings
-        interval_ms = settings["heart_beat_time_interval_ms"]
+        interval_ms, others = settings["heart_beat_time_interval_ms"], self._others
         if after["role"] != "LEADER":
             for key in ("beat", "quorum", "transfer", "sync"):
                 self.end(key, turn.at_ms)
             self.beat, self.may_beat, self.beat_shows_ms = {}, True, None
             return
-        if before["role"] != "LEADER" and len(settings["peers"]) > 1:
+        if before["role"] != "LEADER" and others:
             self.begin("beat", BEATS, turn, 0, "send heartbeats")
             self.begin("quorum", QUORUMS, turn, self._loss_ms, "give up without a majority")
         sent = {name: to for code, to, _, name in turn.sent if code == _CODE.HEART_BEAT}
@@ -218,12 +222,12 @@ class Times:
             if self.beat_shows_ms is not None and not self.may_beat:
                 done = turn.shows_ms - self.beat_shows_ms > interval_ms
                 self.at_once(PATIENCE, turn, "wait an interval between heartbeats", done=done)
-            done = set(sent.values()) == set(settings["peers"]) - {self.node}
+            done = set(sent.values()) == others
             self.at_once(BEATS, turn, "send heartbeats to all others", done=done)
             self.beat = dict.fromkeys(sent, False)
             self.beat_shows_ms, self.may_beat = turn.shows_ms, False
             self.begin("beat", BEATS, turn, interval_ms, "send heartbeats")
-        if turn.event == "ReadAsked" and not turn.answered:
+        if turn.event == "ReadAsked" and not turn.answered and others:
             self.may_beat = True
             if self._follow:  # else the last heartbeats may still be waited for
                 self.forget("beat")
