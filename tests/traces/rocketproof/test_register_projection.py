@@ -25,11 +25,11 @@ SEEDS: Final = (0, 19, 23)
 """Short ones that have all actions."""
 BUGS: Final = {
     Bug.ANSWER_APPLIED: (0, "AnswerEntry"),
-    Bug.APPLIED_FIRST: (1, "AnswerIndexRead"),
+    Bug.APPLIED_FIRST: (2, "AnswerIndexRead"),
     Bug.HEARTBEATS: (0, "AnswerIndexRead"),
     Bug.LOCAL_READ: (0, "IndexRead"),
     Bug.OWN_TERM_FIRST: (0, "IndexRead"),
-    Bug.SAME_ENTRY: (8, "AnswerEntry"),
+    Bug.SAME_ENTRY: (29, "AnswerEntry"),
 }
 """The first run that leaves the specification, and the action that is none."""
 ACTIONS: Final = {

@@ -20,7 +20,6 @@ from rocketha.histories.history import Outcome
 from rocketha.histories.linearizability.operation import Kind, Operation, Value
 from rocketha.sim.dledger.machine import Member, SavedClient
 from rocketha.sim.engine.faults import Fault, FaultCounts
-from rocketha.sim.engine.random_source import RandomSource
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.types import BrokerId
 
@@ -45,6 +44,8 @@ class _Call:
     key: str
     how: How
     value: int | None
+    rng: Random
+    """What its client draws from."""
     called_at: int
     node: BrokerId
     then: Callable[[], None]
@@ -66,11 +67,6 @@ class Servers(Protocol):
     @property
     def counts(self) -> FaultCounts:
         """Return where faults are counted."""
-        ...
-
-    @property
-    def random_source(self) -> RandomSource:
-        """Return where a run draws from."""
         ...
 
 
@@ -98,22 +94,31 @@ class Clients:
         return self._names
 
     def call(
-        self, client: int, node: BrokerId, key: str, how: How, then: Callable[[int], None]
+        self,
+        client: int,
+        node: BrokerId,
+        key: str,
+        how: How,
+        *,
+        rng: Random,
+        then: Callable[[int], None],
     ) -> None:
-        """Ask a node; `then` is told as whom to go on when it is over."""
+        """Ask a node; `then` is told as whom to go on when it is over.
+
+        `rng` says what the way does to the request, and to the answer.
+        """
         self._tickets += 1
         ticket, value = self._tickets, None
         if how.kind is Kind.WRITE:
             self._values += 1
             value = self._values
-        call = _Call(client, key, how, value, self._moment(), node, lambda: None)
+        call = _Call(client, key, how, value, rng, self._moment(), node, lambda: None)
         self._calls[ticket] = call
 
         def go_on() -> None:
             then(call.client)
 
         call.then = go_on
-        rng = self._rng()
         if not self._is_lost(rng):
             self._cluster.scheduler.after(
                 1 + rng.randrange(_LATE_MS), lambda: self._arrive(ticket, call)
@@ -145,9 +150,9 @@ class Clients:
 
     def answered(self, told: SavedClient) -> None:
         """Hear an answer, which may be lost on its way."""
-        ticket, rng = told.answer.ticket, self._rng()
+        ticket = told.answer.ticket
         call = self._calls.get(ticket)
-        if call is None or self._is_lost(rng):
+        if call is None or self._is_lost(call.rng):
             return
         value: Value = None
         if call.how.kind is Kind.READ:
@@ -157,7 +162,7 @@ class Clients:
             else:
                 value = told.registers.get(call.key)
         self._cluster.scheduler.after(
-            1 + rng.randrange(_LATE_MS), lambda: self._hear(ticket, told, value)
+            1 + call.rng.randrange(_LATE_MS), lambda: self._hear(ticket, told, value)
         )
 
     def _hear(self, ticket: int, told: SavedClient, value: Value) -> None:
@@ -215,9 +220,6 @@ class Clients:
     def _moment(self) -> int:
         self._moments += 1
         return self._moments
-
-    def _rng(self) -> Random:
-        return self._cluster.random_source.of("clients")
 
     def _is_lost(self, rng: Random) -> bool:
         is_lost = self.loss_percent > 0 and rng.randrange(100) < self.loss_percent

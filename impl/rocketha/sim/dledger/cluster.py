@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final, Protocol, TypeAlias
+from functools import partial
+from typing import Any, Final, Protocol, TypeAlias
 
 from rocketha.dledger.node_state import NodeState
 from rocketha.recording.recorder import NOT_RECORDED, Recording
@@ -103,6 +104,8 @@ class DLedgerCluster:
         self._observer = observer
         self.machines: dict[BrokerId, DLedgerMachine] = {}
         self.members: dict[BrokerId, Member] = {}
+        self._unbegun = set(map(BrokerId, range(1, len(plan.configs) + 1)))
+        """Who has not taken its first event."""
         for config, clock in zip(plan.configs, plan.clocks, strict=True):
             number = BrokerId(config.peers.index(config.self_id) + 1)
             machine = DLedgerMachine(number, plan.bugs)
@@ -115,8 +118,23 @@ class DLedgerCluster:
         observer.started(self)
 
     def begin(self) -> None:
-        """Let all members take their first event."""
+        """Let all members take their first event, each in its time."""
+        for member, late_ms in zip(self.members.values(), self.plan.late_starts_ms, strict=True):
+            if late_ms:
+                member.stand_still(late_ms)
+            member.when_it_runs(partial(self._begin, member))
+
+    def calm_down(self) -> None:
+        """Let nothing go wrong any more, and have all members run."""
+        self.clients.loss_percent = 0
+        self.is_calm = True
         for member in self.members.values():
+            member.go_on()
+            self._begin(member)
+
+    def _begin(self, member: Member) -> None:
+        if member.id in self._unbegun:
+            self._unbegun.remove(member.id)
             member.begin()
 
     @property
@@ -130,8 +148,12 @@ class DLedgerCluster:
         return self.scheduler.now_ms
 
     def up(self) -> list[Node[NodeState]]:
-        """Return the machines whose members run."""
-        return [machine for machine in self.machines.values() if machine.state is not None]
+        """Return the machines whose members run, and have begun: they can end."""
+        return [
+            machine
+            for number, machine in self.machines.items()
+            if machine.state is not None and number not in self._unbegun
+        ]
 
     def leader(self) -> Member | None:
         """Return the leader of the largest term, of those that run and say that they lead."""
@@ -181,10 +203,10 @@ class DLedgerCluster:
 
     # ---- what members tell ----
 
-    def doubled_after_ms(self) -> int | None:
+    def doubled_after_ms(self, machine: Node[Any]) -> int | None:
         """Draw whether a request arrives once more, and when."""
         percent = 0 if self.is_calm else self.plan.doubled_percent
-        rng = self.random_source.of("doubled")
+        rng = self.random_source.of("doubled", machine.id)
         if not percent or rng.randrange(100) >= percent:
             return None
         self.counts.add(Fault.DOUBLED_REQUEST)

@@ -117,8 +117,8 @@ class LedgerSurroundings(CallingCluster, Protocol):
         """Return where the random numbers of a member that starts begin."""
         ...
 
-    def doubled_after_ms(self) -> int | None:
-        """Return after how long a request arrives once more; None: it does not."""
+    def doubled_after_ms(self, machine: Node[Any]) -> int | None:
+        """Return after how long a request to a node arrives once more; None: it does not."""
         ...
 
     def end_in_step(self, machine: Node[Any], ending: Ending) -> None:
@@ -229,7 +229,7 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
         """Hear a request, and perhaps once more later: then nobody waits for the answer."""
         incarnation = self.machine.incarnation
         self.when_it_runs(lambda: super(LedgerMember, self).arrive(arrived))
-        late_ms = self._cluster.doubled_after_ms()
+        late_ms = self._cluster.doubled_after_ms(self.machine)
         if late_ms is None:
             return
 

@@ -42,6 +42,7 @@ _OFFSET_MS: Final = 100_000
 _NEVER_MS: Final = 10**9
 _APPLY_WAITS_MS: Final = (0, 0, 20, 150)
 _CLIENT_LOSS_PERCENT: Final = (5, 30)
+_LATE_START_MAX_MS: Final = 300
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +55,8 @@ class DLedgerPlan:
     configs: tuple[DLedgerConfig, ...]
     """Of each member, in the order of members."""
     clocks: tuple[Clock, ...]
+    late_starts_ms: tuple[int, ...]
+    """How long after the first ones a member takes its first event; until then it hears nothing."""
     clients: int
     keys: int
     think_ms: int
@@ -128,6 +131,7 @@ def draw_dledger_run(streams: PerPurposeStreams, options: SimOptions) -> DLedger
             ]
         ),
         clocks=tuple([_draw_clock(streams, number, faults) for number in numbers]),
+        late_starts_ms=tuple([_draw_late_start(streams, peer) for peer in peers]),
         clients=rng.choice((3, 5, 8)),
         keys=rng.choice((1, 3)),
         think_ms=rng.choice((10, 40, 150)),
@@ -149,3 +153,13 @@ def _draw_clock(streams: PerPurposeStreams, number: BrokerId, faults: FaultPlan)
     words = f"the clock of {name} is {offset_ms} ms ahead and runs at {rate} permille"
     streams.note(point, words)
     return Clock(offset_ms=offset_ms, rate_permille=rate)
+
+
+def _draw_late_start(streams: PerPurposeStreams, name: str) -> int:
+    rng = streams.of("start", name)
+    late_ms = rng.choice((0, 1 + rng.randrange(_LATE_START_MAX_MS)))
+    point = InjectionPoint("late-start", name, 1)
+    if not late_ms or not streams.allows(point):
+        return 0
+    streams.note(point, f"{name} starts {late_ms} ms after the first ones")
+    return late_ms

@@ -84,10 +84,7 @@ class DLedgerWorkload:
         cluster = self._cluster
         self._injector.calm_network()
         self._injector.restart_all()
-        for member in cluster.members.values():
-            member.go_on()
-        cluster.clients.loss_percent = 0
-        cluster.is_calm = True
+        cluster.calm_down()
         self._healed_with = self._answered()
         committed = [one.state.pusher.committed_index for one in cluster.members.values()]
         self._to_apply = max(committed)
@@ -135,13 +132,13 @@ class DLedgerWorkload:
     # ---- what happens ----
 
     def _next_call(self, caller: _Caller, client: int) -> None:
-        rng = self._streams.of("calls")
+        rng = self._streams.of("calls", caller.name)
         wait_ms = 1 + rng.randrange(2 * self._plan.think_ms)
         self._cluster.scheduler.after(wait_ms, partial(self._call, caller, client))
 
     def _call(self, caller: _Caller, client: int) -> None:
         """Let a client ask for something, unless the schedule leaves it out."""
-        rng, plan, cluster = self._streams.of("calls"), self._plan, self._cluster
+        rng, plan, cluster = self._streams.of("calls", caller.name), self._plan, self._cluster
         key = f"r{rng.randrange(plan.keys)}"
         kind = Kind.WRITE if rng.randrange(100) < plan.write_percent else Kind.READ
         how = How(kind, by_log=rng.randrange(100) < plan.log_read_percent)
@@ -154,7 +151,7 @@ class DLedgerWorkload:
         way = "by the log" if how.by_log else "by the index"
         words = kind.value if kind is Kind.WRITE else f"{kind.value} {way}"
         self._streams.note(point, f"{caller.name} asks {broker_address(whom)}: {words} {key}")
-        cluster.clients.call(client, whom, key, how, then)
+        cluster.clients.call(client, whom, key, how, rng=self._streams.once(point), then=then)
 
     def _whom(self, rng: Random) -> BrokerId:
         """Ask the leader, or who takes itself for it; now and then anybody."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from random import Random
-from typing import Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from rocketha.controller.applied import ControllerEvent
 from rocketha.controller.core import (
@@ -429,8 +429,9 @@ class ControllerGroup:
         """Return where the random numbers of a member that starts begin."""
         return self.random_source.of("elections", machine.id).getrandbits(63)
 
-    def doubled_after_ms(self) -> int | None:
+    def doubled_after_ms(self, machine: Node[Any]) -> int | None:
         """Draw whether a request arrives once more, and when."""
+        del machine
         if self.is_calm or not self._has_doubled:
             return None
         if self.rng.randrange(100) >= _DOUBLED_PERCENT:
