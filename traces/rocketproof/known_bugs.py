@@ -118,7 +118,12 @@ def search_seeds(
     assert seeds >= 1
     judged = 0
     for wave in _waves(first_seed, first_seed + seeds):
-        runs = [(seed, trace) for seed in wave for trace in _all_of(simulate(seed))]
+        runs: list[tuple[int, Trace]] = []
+        for seed in wave:
+            made = _all_of(simulate(seed))
+            runs += [(seed, trace) for trace in made]
+            if any(map(is_dead, made)):
+                break  # the search ends here at the latest
         verdicts = judge([trace for _, trace in runs]) if runs else []
         judged += len(runs)
         for (seed, trace), verdict in zip(runs, verdicts, strict=True):

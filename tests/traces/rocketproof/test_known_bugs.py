@@ -95,8 +95,11 @@ def test_an_undecided_run_is_not_taken_for_one_that_conforms() -> None:
 
 
 def test_a_run_that_stays_dead_is_caught_unless_it_could_not_be_available() -> None:
+    made = list[int]()
+
     def ends(seed: int) -> Trace:
         trace = simulate(seed)
+        made.append(seed)
         assert trace.header is not None
         meta: dict[int, dict[str, Json]] = {
             3: {"converged": False, "unavailable_because": "every member is torn"},
@@ -108,6 +111,7 @@ def test_a_run_that_stays_dead_is_caught_unless_it_could_not_be_available() -> N
 
     assert isinstance(found, Caught)
     assert (found.seed, found.action) == (5, DEAD)
+    assert made == [0, 1, 2, 3, 4, 5]
 
 
 MUTANT = Mutant(

@@ -40,7 +40,5 @@ PLUG: Final = ProtocolPlug(
     traces=_traces,
     changes=dledger_changes,
     records=_records,
-    # The files of the store are not among them: every operation of theirs is crashed by itself
-    # (tests/impl/dledger/test_store_crash.py).
     cores=("dledger",),
 )
