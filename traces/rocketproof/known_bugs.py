@@ -10,7 +10,7 @@ open. A mutant without a switch is closed by TLC alone, and its row says so.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, Verdict
@@ -36,6 +36,9 @@ DEFAULT_SEEDS: Final = 300
 
 DEAD: Final = "it does not converge"
 """What is caught at the end of a run that stays dead."""
+
+_EVENTS_OF_DEAD: Final = 1_000
+"""So many events are judged of a run that stays dead: it goes on and on, and is caught anyway."""
 
 FIRST_WAVE: Final = 15
 """Runs judged together at first; each further wave doubles them, as a start of TLC has a price."""
@@ -124,7 +127,7 @@ def search_seeds(
             runs += [(seed, trace) for trace in made]
             if any(map(is_dead, made)):
                 break  # the search ends here at the latest
-        verdicts = judge([trace for _, trace in runs]) if runs else []
+        verdicts = judge([_judged(trace) for _, trace in runs]) if runs else []
         judged += len(runs)
         for (seed, trace), verdict in zip(runs, verdicts, strict=True):
             match verdict:
@@ -142,6 +145,10 @@ def search_seeds(
     if not judged:
         return Unclear(seed=first_seed, reason="no run has a trace")
     return NotCaught(tried=seeds)
+
+
+def _judged(trace: Trace) -> Trace:
+    return replace(trace, events=trace.events[:_EVENTS_OF_DEAD]) if is_dead(trace) else trace
 
 
 def _all_of(made: Trace | Sequence[Trace]) -> Sequence[Trace]:

@@ -26,7 +26,7 @@ from rocketproof.known_bugs import (
 from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, Verdict
 from tlatrace.tools.check import CheckRow
 from tlatrace.tools.manifest import Mutant
-from tlatrace.trace import Header, Trace
+from tlatrace.trace import Event, Header, Trace
 from tlatrace.values import Json
 
 DIVERGES = Diverges(step=3, action="Transfer", expected="epoch 1", observed="epoch 2")
@@ -112,6 +112,24 @@ def test_a_run_that_stays_dead_is_caught_unless_it_could_not_be_available() -> N
     assert isinstance(found, Caught)
     assert (found.seed, found.action) == (5, DEAD)
     assert made == [0, 1, 2, 3, 4, 5]
+
+
+def test_of_a_run_that_stays_dead_the_first_thousand_events_are_judged() -> None:
+    lengths = list[int]()
+
+    def dead(seed: int) -> Trace:
+        trace = simulate(seed)
+        assert trace.header is not None
+        events = tuple(Event(step=step, action="Tick") for step in range(1_500))
+        header = replace(trace.header, meta={"converged": False})
+        return replace(trace, header=header, events=events)
+
+    def judge(traces: Sequence[Trace]) -> list[Verdict]:
+        lengths.extend(len(trace.events) for trace in traces)
+        return [Conforms(len(trace.events)) for trace in traces]
+
+    assert search_seeds(dead, judge, seeds=20) == Caught(seed=0, tried=1, step=1_499, action=DEAD)
+    assert lengths == [1_000]
 
 
 MUTANT = Mutant(

@@ -4,9 +4,9 @@ A simulation draws everything from its seed, with a stream for each purpose: who
 fault leaves everything else as it is. So a run can be given a schedule that leaves something out,
 and a failing one can be made small.
 
-What may be left out is an injection point: a fault that strikes, a client that calls. It has a
-kind, the name of whoever it concerns, and its number there, counted whether it comes to pass or
-not.
+What may be left out is an injection point: a fault that strikes, a client that calls, a node that
+starts later than others. It has a kind, the name of whoever it concerns, and its number there,
+counted whether it comes to pass or not.
 """
 
 from __future__ import annotations
