@@ -49,9 +49,12 @@ LESS: Final = {
     "rocketproof campaign lock_quorum --seeds 0..999": ("--seeds 0..3", _MINUTES),
     "rocketproof campaign lock_quorum --seeds 0..999 --config rocketmq": ("--seeds 0..3", _MINUTES),
     "rocketproof campaign snapshot_loading --seeds 0..999": ("--seeds 0..3", _MINUTES),
-    "rocketproof campaign dledger --seeds 0..499": ("--seeds 0..3", _MINUTES),
-    "rocketproof campaign register --seeds 0..499": ("--seeds 0..2", _MINUTES),
-    "rocketproof campaign replica_group --controllers 3 --seeds 0..99": ("--seeds 0..2", _MINUTES),
+    "rocketproof campaign dledger --seeds 0..999": ("--seeds 0..3", _MINUTES),
+    "rocketproof campaign register --seeds 0..999": ("--seeds 0..2", _MINUTES),
+    "rocketproof campaign replica_group --controllers 3 --seeds 0..2999": (
+        "--seeds 0..2",
+        _MINUTES,
+    ),
     "rocketproof mutants epoch_truncation": ("--bug B05", _MINUTES),
     "rocketproof mutate-implementation lock_quorum --sample 40 --seed 1": (
         "--sample 1 --seeds 0",
