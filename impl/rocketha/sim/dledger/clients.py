@@ -45,7 +45,7 @@ class _Call:
     how: How
     value: int | None
     rng: Random
-    """What its client draws from."""
+    """Says what the way does to the request, and to the answer."""
     called_at: int
     node: BrokerId
     then: Callable[[], None]
