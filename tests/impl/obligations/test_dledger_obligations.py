@@ -179,6 +179,13 @@ def test_who_has_cut_the_entry_to_truncate_by_must_send_its_snapshot() -> None:
     assert (missed.due.node, missed.due.since_ms) == ("b3", 30_106)
 
 
+def test_who_perhaps_waits_since_long_owes_nothing_for_what_it_has_just_pushed() -> None:
+    findings = check_obligations(DLEDGER, recorded(295))
+
+    assert findings.missed == ()
+    assert findings.counted["entries pushed"] > 0
+
+
 def test_what_is_made_of_a_run_is_made_once() -> None:
     run, made = RecordedRun(headers={}, records=[], ended_ms=TimestampMs(0)), list[Any]()
 

@@ -77,42 +77,35 @@ def test_a_leader_is_killed_and_nothing_acknowledged_is_lost(tmp_path: Path) -> 
         assert all(log == kept[: len(log)] for log in logs)
 
 
-def hand_over(group: DLedgerGroup) -> str:
-    """Ask the leader for another one until that one leads; return who led before.
+def is_handed_over(group: DLedgerGroup) -> bool:
+    """Ask the leader for another one, and tell whether that one leads.
 
     A member that gets no time to answer is given up by the others, and what was asked of a term
-    that has passed is refused: the next one is asked then.
+    that has passed is refused.
     """
-    asked: list[tuple[str, str]] = []
-
-    def is_handed_over() -> bool:
-        leader, answer = group.append_acknowledged(b"x")
-        follower = next(name for name in group.nodes if name != leader)
-        message = LeadershipTransferRequest(
-            group=GROUP,
-            remote_id=leader,
-            transfer_id=leader,
-            transferee_id=follower,
-            term=Term(answer.term),
-        )
-        try:
-            code = ask_node(
-                group.ports[leader], DLedgerRequestCode.LEADERSHIP_TRANSFER, message
-            ).code
-        except OSError:
-            return False
-        told = group.metadata(follower)
-        asked.append((leader, follower))
-        return code == 200 and told is not None and told.leader_id == follower
-
-    until(is_handed_over, "the leadership is handed over")
-    return asked[-1][0]
+    leader, answer = group.append_acknowledged(b"x")
+    follower = next(name for name in group.nodes if name != leader)
+    message = LeadershipTransferRequest(
+        group=GROUP,
+        remote_id=leader,
+        transfer_id=leader,
+        transferee_id=follower,
+        term=Term(answer.term),
+    )
+    asks = DLedgerRequestCode.LEADERSHIP_TRANSFER
+    try:
+        code = ask_node(group.ports[leader], asks, message).code
+    except OSError:
+        return False
+    told = group.metadata(follower)
+    return code == 200 and told is not None and told.leader_id == follower
 
 
 def test_the_leadership_goes_to_whom_the_leader_is_told(tmp_path: Path) -> None:
     with DLedgerGroup(tmp_path, legacyPush="true") as group:
         group.start()
-        leader = hand_over(group)
+        until(lambda: is_handed_over(group), "the leadership is handed over")
+        leader = group.leader()
         pull = PullEntriesRequest(group=GROUP, remote_id=leader, begin_index=LogIndex(0))
         said = ask_node(group.ports[leader], DLedgerRequestCode.PULL, pull)
         assert said.response_code is DLedgerResponseCode.UNSUPPORTED
