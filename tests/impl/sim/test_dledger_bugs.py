@@ -36,3 +36,11 @@ def test_a_member_that_is_left_behind_never_comes_back(bug: Bug, seed: int) -> N
     options = SimOptions(bugs=frozenset([bug]))
     assert simulate(SIMULATION, seed, SimOptions(), SIMULATION.unobserved()).report.converged
     assert not simulate(SIMULATION, seed, options, SIMULATION.unobserved()).report.converged
+
+
+def test_files_that_a_bug_has_damaged_end_the_run_also_when_the_disk_is_full() -> None:
+    options = SimOptions(bugs=frozenset([Bug.B68]))
+    report = simulate(SIMULATION, 1, options, SIMULATION.unobserved()).report
+
+    assert report.faults["disk-full"] == 1
+    assert report.failure == "data file at byte 0: begins behind entry 0, and no snapshot has it"

@@ -7,7 +7,8 @@ end between two effects of a step, or in one in which its disk fails.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, Protocol, TypeVar, cast
 
@@ -174,12 +175,8 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
         """Open its files with a state machine that has applied nothing, and return its node."""
         node = self.machine
         self.go_on()
-        try:
+        with self._damaged_by_bugs():
             node.opened = DLedgerFiles.open(node.device, STORE, machine)
-        except (DLedgerFileError, TermFileError) as error:
-            if not node.bugs:
-                raise
-            raise CoreFailure(str(error)) from error
         store = node.opened.store
         return node_started(
             self.config,
@@ -188,6 +185,16 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
             snapshot_index=node.opened.snapshot_index,
             seed=self._cluster.draw_seed(node),
         )
+
+    @contextmanager
+    def _damaged_by_bugs(self) -> Iterator[None]:
+        """Count files that a known bug has damaged as a failure of the core."""
+        try:
+            yield
+        except (DLedgerFileError, TermFileError) as error:
+            if not self.machine.bugs:
+                raise
+            raise CoreFailure(str(error)) from error
 
     @abstractmethod
     def new_machine(self) -> AppliedMachine:
@@ -266,7 +273,8 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
         effect, *rest = step.rest
         if failure.ending.end is not Fault.PROCESS_CRASH:
             machine.lose_power(failure.ending.rng)
-        is_done = is_done_on(machine.disk, effect, before, STORE, self.new_machine)
+        with self._damaged_by_bugs():
+            is_done = is_done_on(machine.disk, effect, before, STORE, self.new_machine)
         machine.opened = before
         if is_done:
             self.host.perform(effect, step.action)
