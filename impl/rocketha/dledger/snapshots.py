@@ -77,7 +77,6 @@ class SnapshotStore:
                 self._disk.write(path, 0, self._disk.read(path))
                 self._disk.fsync(path)
             self._disk.fsync_dir(self._folder(index))
-            self._disk.fsync_dir(self._directory)
         return newest
 
     def delete_unfinished(self, newest: LogIndex) -> None:
@@ -116,7 +115,6 @@ class SnapshotStore:
             disk.write(path, 0, content)
             disk.fsync(path)
             disk.fsync_dir(folder)
-        disk.fsync_dir(self._directory)
 
     def delete_expired(self, reserved: int) -> None:
         """Delete all but so many of the newest, the meta first. Raises: DiskError

@@ -3,7 +3,8 @@
 Paths are relative to the root of the disk, with `/`. What is written lies in the operating system's
 memory until it is synchronized: `fsync` for the bytes and the size of a file, `fsync_dir` for the
 names in a directory (files that were made, renamed or removed). `rocketha.storage.memory_disk`
-loses what was not.
+loses what was not. A directory is made with the first file in it, and needs no `fsync_dir` of the
+one above: whoever has written into it, or synchronized it, finds it again.
 """
 
 from __future__ import annotations
@@ -68,11 +69,13 @@ def parent(path: str) -> str:
 class RealDisk:
     """Files in a directory of the operating system."""
 
-    __slots__ = ("_root",)
+    __slots__ = ("_durable", "_root")
 
     def __init__(self, root: Path) -> None:
         """Use `root`, which is made when the first file is."""
         self._root = root
+        self._durable: set[Path] = set()
+        """Directories whose names this program has synchronized."""
 
     def exists(self, path: str) -> bool:
         """Tell whether there is such a file."""
@@ -151,11 +154,18 @@ class RealDisk:
         return self._root / path
 
     def _make_directory(self, directory: Path) -> None:
-        """Make a directory and the ones above it, durably."""
-        if not directory.is_dir():
-            self._make_directory(directory.parent)
-            directory.mkdir(exist_ok=True)
-            _fsync_directory(directory.parent)
+        """Make a directory and the ones above it, durably.
+
+        One below the root may be left by a program that ended before its name was synchronized.
+        """
+        if directory in self._durable:
+            return
+        if directory.is_dir() and self._root not in directory.parents:
+            return
+        self._make_directory(directory.parent)
+        directory.mkdir(exist_ok=True)
+        _fsync_directory(directory.parent)
+        self._durable.add(directory)
 
 
 @contextmanager

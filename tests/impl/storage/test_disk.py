@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketha.errors import DiskError, MissingFileError
+from rocketha.storage import disk as disk_module
 from rocketha.storage.cut_disk import CutDisk
 from rocketha.storage.disk import Disk, RealDisk, parent
 from rocketha.storage.memory_disk import MemoryDisk
@@ -85,6 +86,26 @@ def test_synchronizing_changes_nothing_that_is_seen(disk: Disk) -> None:
     disk.fsync_dir("")
 
     assert disk.read("log/a") == b"hello"
+
+
+def test_a_directory_is_durable_as_soon_as_something_is_written_into_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    synced: list[str] = []
+    monkeypatch.setattr(
+        disk_module,
+        "_fsync_directory",
+        lambda directory: synced.append(str(directory.relative_to(tmp_path))),
+    )
+    root = tmp_path / "root"
+    RealDisk(root).write("snapshot/7/data", 0, b"x")
+    made, synced[:] = [*synced], []
+    again = RealDisk(root)  # of a program that ended before it had synchronized anything
+    again.write("snapshot/7/data", 0, b"x")
+    again.write("snapshot/7/meta", 0, b"y")
+
+    assert made == [".", "root", "root/snapshot"]
+    assert synced == ["root", "root/snapshot"]
 
 
 @pytest.mark.parametrize(
