@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from rocketha.formats.dledger_codes import DLedgerRequestCode, DLedgerResponseCode
-from rocketha.obligations.dledger_turns import Has, Heard, Turn
+from rocketha.obligations.dledger_turns import RESPONSE, Has, Heard, Turn
 
 __all__ = ["DUTIES", "Duties"]
 
@@ -170,7 +170,7 @@ class Duties:
         if before is None:
             return
         is_vote = heard is not None and heard.code == _VOTE and turn.event == "ResponseArrived"
-        if is_vote and heard is not None and heard.id.removesuffix(":response") in self._asked:
+        if is_vote and heard is not None and heard.id.removesuffix(RESPONSE) in self._asked:
             self._votes.setdefault(heard.peer, heard.body["voteResult"])
             self._terms.setdefault(heard.peer, heard.body["term"])
             if self._is_decided():
@@ -266,7 +266,7 @@ class Duties:
     def _answered(self, turn: Turn, heard: Heard, one: _Peer) -> Iterator[tuple[str, bool]]:
         """Follow the answer to a push, if the leader still waits for it."""
         first_ms = one.waits_since(turn.shows_ms)
-        sent_ms = one.waits_for.pop(heard.id.removesuffix(":response"), None)
+        sent_ms = one.waits_for.pop(heard.id.removesuffix(RESPONSE), None)
         if sent_ms is None:
             if heard.body["code"] != _SUCCESS:  # perhaps the leader waits for it
                 one.lose_track()

@@ -12,7 +12,9 @@
 | queues worked off    | something committed has to wait     | it is applied                      |
 | pushes sent          | it has pushed something to a member | the next push                      |
 | clients answered     | a client asks                       | it is answered, once               |
-| operators answered   | who administers the group asks      | it is answered, once               |
+| operators answered   | who administers the group asks      | it is answered, once: with what    |
+|                      |                                     | the follower says, as soon as it   |
+|                      |                                     | is heard                           |
 | patience             | it has done something               | it does it again, not sooner       |
 
 A process that stood still has that time more.
@@ -26,9 +28,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import msgspec
+
 from rocketha.dledger.config import ROUND_MS, TRANSFER_MS
 from rocketha.formats.dledger_codes import DLedgerRequestCode, DLedgerResponseCode
-from rocketha.obligations.dledger_turns import Turn
+from rocketha.obligations.dledger_turns import RESPONSE, Turn
 from rocketha.obligations.obligation import Due, time_ms
 from rocketha.recording.record import NodeRecord
 from rocketha.types import TimestampMs
@@ -56,6 +60,9 @@ TIMES: Final = (
 )
 
 _SLACK_MS: Final = 20
+_AT_ONCE_MS: Final = 2
+_IDLE_TIMERS: Final = 10
+"""Two or three may come for nothing, where a clock that runs fast is rounded."""
 _CODE: Final = DLedgerRequestCode
 _SUCCESS: Final = DLedgerResponseCode.SUCCESS
 
@@ -90,6 +97,12 @@ class Times:
     operators: list[int] = field(default_factory=list)
     """Numbers of requests of who administers the group, which are not answered."""
     asked: int = 0
+    handed_over: tuple[str, int] | None = None
+    """The transfer that an operator waits for: the name of its request, and when it was sent."""
+    idle: int = 0
+    """So many timers one right after the other had nothing to do."""
+    idle_shows_ms: int = 0
+    """When the last of them was."""
     term_shows_ms: tuple[int, int] | None = None
     """When it went to a larger term that it had heard of, and how long it waits then."""
 
@@ -148,6 +161,7 @@ class Times:
         self._pushes(turn)
         self._clients(turn)
         self._operators(turn)
+        self._timers(turn)
 
     def _candidate(self, turn: Turn) -> None:
         before, after, settings = turn.before, turn.after, self.settings
@@ -247,7 +261,7 @@ class Times:
         heard = turn.heard
         if heard is None or turn.event != "ResponseArrived":
             return
-        name, code = heard.id.removesuffix(":response"), heard.body.get("code")
+        name, code = heard.id.removesuffix(RESPONSE), heard.body.get("code")
         if name not in self.beat:
             return
         if code == DLedgerResponseCode.TERM_NOT_READY:
@@ -340,17 +354,55 @@ class Times:
 
     def _operators(self, turn: Turn) -> None:
         """Who wants another leader hears how that went, or that it took too long."""
-        for one in turn.records[0].heard:
-            if isinstance(one, dict) and one.get("is") == "LeadershipTransferRequest":
-                self.asked += 1
-                self.operators.append(self.asked)
-                key = "operator", self.asked
-                self.begin(key, OPERATORS, turn, TRANSFER_MS, "answer who wants another leader")
-        for one in turn.answered:
-            if one["is"] == "OutsiderTold":
-                self.at_once(OPERATORS, turn, "answer once", done=bool(self.operators))
-                if self.operators:
-                    self.end(("operator", self.operators.pop(0)), turn.at_ms)
+        answers = [one["body"] for one in turn.answered if one["is"] == "OutsiderTold"]
+        asked = [one["is"] for one in turn.records[0].heard if isinstance(one, dict)]
+        is_asked = "LeadershipTransferRequest" in asked
+        if self.handed_over is not None and not is_asked:
+            self._hear_of_transfer(turn, *self.handed_over, answers)
+        if is_asked:
+            self.asked += 1
+            self.operators.append(self.asked)
+            key = "operator", self.asked
+            self.begin(key, OPERATORS, turn, TRANSFER_MS, "answer who wants another leader")
+            for code, _, _, name in turn.sent:
+                if code == _CODE.LEADERSHIP_TRANSFER:
+                    self.handed_over = name, turn.shows_ms
+        for _ in answers:
+            self.at_once(OPERATORS, turn, "answer once", done=bool(self.operators))
+            if self.operators:  # at most one waits for a follower: any other is answered at once
+                self.end(("operator", self.operators.pop()), turn.at_ms)
+
+    def _hear_of_transfer(
+        self, turn: Turn, name: str, since_ms: int, answers: Sequence[str]
+    ) -> None:
+        """Judge what is passed on, or said because nothing was heard."""
+        heard = turn.heard if turn.event == "ResponseArrived" else None
+        if heard is not None and heard.id.removesuffix(RESPONSE) == name:
+            what = "pass on what a follower says"
+            done = [msgspec.json.decode(body) for body in answers] == [heard.body]
+        elif answers:
+            what = "wait for what a follower says"
+            is_lost = turn.event == "ResponseArrived" and heard is None
+            done = is_lost or turn.shows_ms - since_ms >= TRANSFER_MS
+        else:
+            return
+        self.handed_over = None
+        self.at_once(OPERATORS, turn, f"{what} of its leadership", done=done)
+
+    # ---- timers ----
+
+    def _timers(self, turn: Turn) -> None:
+        """A timer has something to do: it is not set to a time that has passed, again and again."""
+        before, after = turn.before, turn.after
+        done = turn.sent or turn.answered or before.parts != after.parts or before.log != after.log
+        if turn.event != "TimerFired" or done:
+            self.idle = 0
+            return
+        follows = turn.shows_ms - self.idle_shows_ms <= _AT_ONCE_MS
+        self.idle = self.idle + 1 if follows else 1
+        self.idle_shows_ms = turn.shows_ms
+        what = "sleep until there is something to do"
+        self.at_once(PATIENCE, turn, what, done=self.idle < _IDLE_TIMERS)
 
     @staticmethod
     def _is_taken(turn: Turn, asked: Mapping[str, Any]) -> bool:

@@ -9,6 +9,11 @@ from typing import Any, Final
 import msgspec
 import pytest
 
+from rocketha.dledger import elector
+from rocketha.dledger.connections import DLedgerCore
+from rocketha.dledger.heartbeats import count_beat
+from rocketha.dledger.state import Answered, ElectorState, ElectorStepped
+from rocketha.dledger.transfer import hear_of_transfer
 from rocketha.obligations.dledger import DLEDGER
 from rocketha.obligations.obligation import RecordedRun, check_obligations
 from rocketha.recording.record import STARTED, NodeHeader, NodeRecord, SentMessage
@@ -23,7 +28,7 @@ SEEDS: Final = (0, 4, 27, 33)
 Change = Callable[[NodeRecord], NodeRecord]
 
 
-def recorded(seed: int) -> RecordedRun:
+def recorded(seed: int, steps: int | None = None) -> RecordedRun:
     headers: dict[str, NodeHeader] = {}
     records: list[NodeRecord] = []
 
@@ -33,7 +38,8 @@ def recorded(seed: int) -> RecordedRun:
         else:
             records.append(line)
 
-    run = simulate(SIMULATION, seed, SimOptions(), SIMULATION.unobserved(), write=write)
+    options = SimOptions(steps=steps)
+    run = simulate(SIMULATION, seed, options, SIMULATION.unobserved(), write=write)
     ended_ms = TimestampMs(run.report.virtual_ms)
     return RecordedRun(headers=headers, records=records, ended_ms=ended_ms)
 
@@ -102,6 +108,14 @@ def twice(record: NodeRecord) -> NodeRecord:
     return msgspec.structs.replace(record, answered=record.answered * 2)
 
 
+def in_other_words(record: NodeRecord) -> NodeRecord:
+    """Let an operator hear something else."""
+    answered = [
+        {**one, "body": '{"code":200}'} if "body" in one else one for one in record.answered
+    ]
+    return msgspec.structs.replace(record, answered=tuple(answered))
+
+
 def hasty(record: NodeRecord) -> NodeRecord:
     return msgspec.structs.replace(record, shows_ms=record.shows_ms // 2)
 
@@ -150,6 +164,7 @@ VOTE, HEART_BEAT, PUSH = 51001, 51002, 51004
         ("clients answered", twice),
         ("operators answered", unanswered),
         ("operators answered", twice),
+        ("operators answered", in_other_words),
         ("errors rested after", hasty),
         ("patience", hasty),
     ],
@@ -166,6 +181,29 @@ def test_an_omission_is_noticed_in_few_seeds(
         if missed:
             return
     pytest.fail(f"nobody notices that {obligation} is not done")
+
+
+def test_an_operator_must_not_hear_of_a_transfer_what_was_said_of_something_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def heard(state: ElectorState, event: Answered, *, now_ms: TimestampMs) -> ElectorStepped:
+        if state.transfer is not None:
+            return hear_of_transfer(state, event)
+        return count_beat(state, event, now_ms=now_ms)
+
+    monkeypatch.setattr(elector, "count_beat", heard)
+
+    missed = check_obligations(DLEDGER, recorded(27)).missed
+
+    assert "wait for what a follower says of its leadership" in {one.due.what for one in missed}
+
+
+def test_a_timer_that_is_always_due_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(DLedgerCore, "next_timer_ms", lambda *_: TimestampMs(0))
+
+    missed = check_obligations(DLEDGER, recorded(0, steps=20)).missed
+
+    assert "sleep until there is something to do" in {one.due.what for one in missed}
 
 
 def test_who_has_cut_the_entry_to_truncate_by_must_send_its_snapshot() -> None:
