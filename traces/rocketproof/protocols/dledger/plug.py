@@ -41,4 +41,5 @@ PLUG: Final = ProtocolPlug(
     changes=dledger_changes,
     records=_records,
     cores=("dledger",),
+    configurations=(*[SimOptions()] * 7, SimOptions(brokers=1)),
 )
