@@ -41,6 +41,7 @@ from rocketha.dledger.push_state import (
 from rocketha.dledger.state import RequestNumber
 from rocketha.formats.dledger_codes import DLedgerResponseCode, PushType
 from rocketha.formats.dledger_entry import DLedgerEntry
+from rocketha.formats.dledger_entry_json import PUSHED_MAX, pushed_size
 from rocketha.formats.dledger_requests import PushEntryRequest, PushEntryResponse
 from rocketha.runtime.effects import Effect, Then
 from rocketha.types import LogIndex, TimestampMs
@@ -235,10 +236,13 @@ def _batch(index: LogIndex, around: Around) -> tuple[DLedgerEntry, ...]:
     entries = [log.entry(index)]
     if not config.enable_batch_append:
         return tuple(entries)
-    size = int(entries[0].size)
+    size, pushed = int(entries[0].size), pushed_size(entries[0])
     while entries[-1].index < log.end_index and size < config.max_batch_append_size:
-        entries.append(log.entry(LogIndex(entries[-1].index + 1)))
-        size += entries[-1].size
+        entry = log.entry(LogIndex(entries[-1].index + 1))
+        size, pushed = size + entry.size, pushed + pushed_size(entry)
+        if pushed > PUSHED_MAX:
+            break
+        entries.append(entry)
     return tuple(entries)
 
 

@@ -228,7 +228,7 @@ def _append(state: PusherState, event: PushArrived, around: Around) -> PusherSte
 
 def _is_writable(entry: DLedgerEntry, log: LedgerView, term: Term) -> bool:
     """Tell whether a leader of this term may have an entry next; a bodyCrc of 0 is DLedger's."""
-    is_whole = entry.body_crc in (0, body_crc(entry.body))
+    is_whole = entry.body_crc in (0, body_crc(entry.body)) and len(entry.body) <= log.body_max
     return is_whole and log.end_term <= entry.term <= term
 
 

@@ -38,6 +38,11 @@ class LedgerView(Protocol):
         """Up to here a power cut takes nothing."""
         ...
 
+    @property
+    def body_max(self) -> int:
+        """So many bytes the body of an entry has at most: a file has room for it."""
+        ...
+
     def term_at(self, index: LogIndex) -> Term | None:
         """Return the term of an entry, or of the last one that was cut; None: it is not here."""
         ...

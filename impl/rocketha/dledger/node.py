@@ -79,6 +79,7 @@ from rocketha.dledger.state import (
     PreferredLeaderDue,
 )
 from rocketha.formats.dledger_codes import DLedgerEntryType, DLedgerResponseCode
+from rocketha.formats.dledger_entry_json import PUSHED_BODY_MAX
 from rocketha.formats.dledger_term_file import TermAndVote
 from rocketha.runtime.effects import Effect, Then
 from rocketha.runtime.events import TimerFired
@@ -288,7 +289,8 @@ def _append(
 ) -> NodeStepped:
     """Write what a client asks for, and let it wait.
 
-    Source: DLedgerServer.handleAppend
+    Source: DLedgerServer.handleAppend; DLedgerMmapFileStore.appendAsLeader, whose DISK_ERROR says
+    that no file has room for an entry
     """
     member, config = state.elector.member, state.elector.config
     code = None
@@ -298,6 +300,8 @@ def _append(
         code = DLedgerResponseCode.LEADER_TRANSFERRING
     elif len(state.waiting) >= config.max_pending_requests_num:
         code = DLedgerResponseCode.LEADER_PENDING_FULL
+    elif len(event.body) > min(log.body_max, PUSHED_BODY_MAX):
+        code = DLedgerResponseCode.DISK_ERROR
     if code is not None:
         return NodeStepped(state, (_refuse(state, event.ticket, code),))
     index = LogIndex(log.end_index + 1)

@@ -215,6 +215,11 @@ class DLedgerStore:
         last = self.end_index
         return Checkpoint(end_index=min(end, last), committed_index=min(committed, last))
 
+    @property
+    def body_max(self) -> int:
+        """Return how many bytes the body of an entry has at most: a file has room for it."""
+        return self._data.file_size - ENTRY_HEADER_SIZE - FILLER_MIN
+
     def term_at(self, index: LogIndex) -> Term | None:
         """Return the term of an entry, also of `before_begin_index`; `None` of others.
 

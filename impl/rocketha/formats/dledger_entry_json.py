@@ -31,18 +31,34 @@ from rocketha.formats.json_text import (
     integer_at,
     text_at,
 )
+from rocketha.formats.remoting_command import FRAME_MAX
 from rocketha.types import INT32_MAX, INT32_MIN, LogIndex, Offset, Term
 
 __all__ = [
+    "PUSHED_BODY_MAX",
+    "PUSHED_MAX",
     "base64_text",
     "bytes_at",
     "entries_at",
     "entries_json",
     "entry_from_json",
     "entry_json",
+    "pushed_size",
 ]
 
 _TYPES: Final = frozenset(DLedgerEntryType)
+
+PUSHED_MAX: Final = FRAME_MAX - 65_536
+"""Bytes of all entries of a push, as they are in its frame: 64 KiB are left for all else."""
+_NUMBERS_MAX: Final = 384
+"""Bytes of an entry in a frame without its body."""
+PUSHED_BODY_MAX: Final = 3 * ((PUSHED_MAX - _NUMBERS_MAX) // 4)
+"""Bytes of the body of an entry that a push has room for."""
+
+
+def pushed_size(entry: DLedgerEntry) -> int:
+    """Return how many bytes an entry has in a frame, or a few more."""
+    return 4 * ((len(entry.body) + 2) // 3) + _NUMBERS_MAX
 
 
 def base64_text(data: bytes) -> str:

@@ -66,6 +66,9 @@ def entry(index: int, term: int, content: bytes | None = None) -> DLedgerEntry:
     )
 
 
+BODY_MAX: Final = 1_000
+
+
 @dataclass(frozen=True, slots=True)
 class ListLog:
     """A `LedgerView`: the terms of all entries from 0 on, of which some are cut."""
@@ -74,6 +77,7 @@ class ListLog:
     before: int = -1
     synced: int | None = None
     """None: all of it."""
+    body_max: int = BODY_MAX
 
     @property
     def before_begin_index(self) -> LogIndex:

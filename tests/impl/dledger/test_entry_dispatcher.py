@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from rocketha.dledger import entry_dispatcher
 from rocketha.dledger.entry_dispatcher import (
     begin_dispatching,
     count_push,
@@ -28,6 +29,7 @@ from rocketha.dledger.push_state import (
 )
 from rocketha.dledger.state import RequestNumber
 from rocketha.formats.dledger_codes import DLedgerResponseCode, PushType
+from rocketha.formats.dledger_entry_json import pushed_size
 from rocketha.formats.dledger_requests import InstallSnapshotResponse, PushEntryResponse
 from rocketha.known_bugs import Bug
 from rocketha.known_bugs.dledger import pusher_rules
@@ -195,6 +197,14 @@ def test_a_push_has_one_entry_or_a_batch() -> None:
         batches = go(state, LOG, enable_batch_append=True, max_batch_append_size=limit)
         assert [len(one.entries) for one in sent_to(batches)] == lengths
         assert n1(batches.state).write_index == 4
+
+
+def test_a_batch_has_room_in_a_frame(monkeypatch: pytest.MonkeyPatch) -> None:
+    size = pushed_size(LOG.entry(LogIndex(0)))
+    for limit, lengths in ((size - 1, [1, 1, 1, 1]), (2 * size, [2, 2]), (4 * size, [4])):
+        monkeypatch.setattr(entry_dispatcher, "PUSHED_MAX", limit)
+        stepped = go(led(APPEND, write=0), LOG, enable_batch_append=True)
+        assert [len(one.entries) for one in sent_to(stepped)] == lengths
 
 
 def test_so_many_pushes_wait_for_answers() -> None:

@@ -38,6 +38,7 @@ from rocketha.known_bugs import Bug
 from rocketha.known_bugs.dledger import pusher_rules
 from rocketha.types import LogIndex, Term
 from tests.impl.dledger.pusher_scene import (
+    BODY_MAX,
     REQUEST,
     ListLog,
     answer_of,
@@ -342,6 +343,14 @@ def test_what_does_not_follow_is_refused(
 
 def test_a_push_of_nothing_is_refused() -> None:
     assert code_of(appended(pusher(same=1), log(1, 1))) is Code.UNEXPECTED_ARGUMENT
+
+
+def test_an_entry_for_which_no_file_has_room_is_refused() -> None:
+    for size, code in ((BODY_MAX + 1, Code.UNEXPECTED_ARGUMENT), (BODY_MAX, None)):
+        message = push(PushType.APPEND, entries=(entry(2, 3, bytes(size)),))
+        stepped = handle_push(pusher(same=1), pushed(message), around(log(1, 1)))
+        assert (code_of(stepped) if code else None) is code
+        assert (stepped.action is None) is (code is not None)
 
 
 def test_with_the_bug_it_appends_to_what_was_not_compared() -> None:

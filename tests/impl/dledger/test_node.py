@@ -34,6 +34,7 @@ from rocketha.dledger.push_state import (
 )
 from rocketha.dledger.state import KeepTermAndVote, RoleChanged, SendElectorRequest
 from rocketha.formats.dledger_codes import DLedgerEntryType, DLedgerResponseCode
+from rocketha.formats.dledger_entry_json import PUSHED_BODY_MAX
 from rocketha.formats.dledger_requests import HeartBeatRequest
 from rocketha.formats.dledger_term_file import TermAndVote
 from rocketha.known_bugs import Bug, Bugs
@@ -41,7 +42,7 @@ from rocketha.known_bugs.dledger import elector_rules
 from rocketha.runtime.effects import Then
 from rocketha.runtime.events import TimerFired
 from rocketha.types import LogIndex, Term, TimestampMs
-from tests.impl.dledger.pusher_scene import ListLog, log, pusher
+from tests.impl.dledger.pusher_scene import BODY_MAX, ListLog, log, pusher
 from tests.impl.dledger.scene import (
     NOW,
     answered,
@@ -174,6 +175,22 @@ def test_who_hands_its_leadership_over_takes_no_entries() -> None:
     stepped = take(state, AppendAsked(ticket=5, body=b"x"))
     assert refusals(stepped) == {5: (Code.LEADER_TRANSFERRING, False)}
     assert stepped.action is None
+
+
+def test_an_entry_for_which_no_file_has_room_is_refused() -> None:
+    state = leads()
+    stepped = take(state, AppendAsked(ticket=5, body=bytes(BODY_MAX + 1)), log(2, 3, 3))
+    assert refusals(stepped) == {5: (Code.DISK_ERROR, False)}
+    assert stepped.action is None
+    assert refusals(take(state, AppendAsked(ticket=5, body=bytes(BODY_MAX)), log(2, 3, 3))) == {}
+
+
+def test_an_entry_for_which_no_push_has_room_is_refused() -> None:
+    body = bytes(PUSHED_BODY_MAX + 1)
+    stepped = take(
+        leads(), AppendAsked(ticket=5, body=body), replace(log(2, 3, 3), body_max=1 << 30)
+    )
+    assert refusals(stepped) == {5: (Code.DISK_ERROR, False)}
 
 
 def test_so_many_clients_wait_at_most() -> None:

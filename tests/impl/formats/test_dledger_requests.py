@@ -21,6 +21,7 @@ from rocketha.formats.dledger_codes import (
     VoteResult,
 )
 from rocketha.formats.dledger_entry import DLedgerEntry, sealed
+from rocketha.formats.dledger_entry_json import PUSHED_BODY_MAX, PUSHED_MAX, pushed_size
 from rocketha.formats.dledger_request_codec import (
     pull_request,
     pull_response,
@@ -51,7 +52,7 @@ from rocketha.formats.dledger_requests import (
     VoteRequest,
     VoteResponse,
 )
-from rocketha.formats.remoting_command import FLAG_RESPONSE, Language, RemotingCommand
+from rocketha.formats.remoting_command import FLAG_RESPONSE, FRAME_MAX, Language, RemotingCommand
 from rocketha.formats.remoting_frame import pull_command, push_command
 from rocketha.types import INT32_MAX, INT32_MIN, INT64_MAX, LogIndex, Offset, Term
 from tests.golden.generate_dledger import GOLDEN
@@ -441,3 +442,32 @@ def test_a_changed_byte_raises_nothing_but_the_typed_error(
         read(name, bytes(body))
     except PacketError:
         return
+
+
+@given(st.binary(max_size=200))
+def test_an_entry_in_a_frame_has_at_most_the_bytes_that_are_counted(body: bytes) -> None:
+    entry = DLedgerEntry(
+        index=LogIndex(INT64_MAX),
+        term=Term(INT64_MAX),
+        pos=Offset(INT64_MAX),
+        channel=INT32_MIN,
+        chain_crc=INT32_MIN,
+        body_crc=INT32_MIN,
+        body=body,
+    )
+    pushed = requests.PushEntryRequest(kind=PushType.APPEND, entries=(entry,))
+    one, two = (
+        len(push_command(push_request(message, opaque=1)))
+        for message in (pushed, replace(pushed, entries=(entry, entry)))
+    )
+
+    assert two - one <= pushed_size(entry)
+    assert one - pushed_size(entry) < FRAME_MAX - PUSHED_MAX
+
+
+def test_a_body_that_a_push_has_room_for_is_pushed() -> None:
+    for size in (PUSHED_BODY_MAX, PUSHED_BODY_MAX + 3):
+        entry = DLedgerEntry(
+            index=LogIndex(0), term=Term(0), pos=Offset(0), body=bytes(size), body_crc=0
+        )
+        assert (pushed_size(entry) <= PUSHED_MAX) is (size == PUSHED_BODY_MAX)

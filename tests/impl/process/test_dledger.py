@@ -45,6 +45,8 @@ def test_a_leader_is_killed_and_nothing_acknowledged_is_lost(tmp_path: Path) -> 
         for at, body in enumerate(kept):
             answer = group.append(leader, body)
             assert (answer.code, answer.index) == (200, at)
+        too_large = group.append(leader, bytes(70_000))
+        assert too_large.response_code is DLedgerResponseCode.DISK_ERROR
         follower = next(name for name in group.nodes if name != leader)
         refused = group.append(follower, b"x")
         assert refused.response_code is DLedgerResponseCode.NOT_LEADER
