@@ -219,6 +219,16 @@ def test_what_is_listed_here_is_in_the_documents() -> None:
     assert {"README.md", "traces/MAPPING.md"} <= {command.document for command in TYPED}
 
 
+def test_long_campaigns_are_typed_with_fewer_seeds() -> None:
+    long = {
+        command.shown
+        for command in TYPED
+        if "campaign" in command.words and re.search(r"--seeds 0\.\.\d\d", command.shown)
+    }
+    assert long
+    assert long <= set(LESS), "each would take minutes, in every run of the tests"
+
+
 @dataclass(slots=True)
 class Follower:
     """Somebody who types what a document says, in a folder that looks like the project's."""

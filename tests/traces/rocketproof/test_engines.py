@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 from click.testing import CliRunner, Result
 
-from rocketha.known_bugs import Bug
+from rocketha.known_bugs import EPOCH_BUGS, Bug
 from rocketproof.cli import main
 from rocketproof.runs import simulate_trace
 from tlatrace.trace.ndjson import write_trace
@@ -42,7 +42,7 @@ def verdicts(result: Result) -> list[dict[str, object]]:
 def test_both_engines_say_the_same_in_the_same_words(tmp_path: Path) -> None:
     samples = tomllib.loads((SAMPLES / "samples.toml").read_text("utf-8"))["sample"]
     paths = [SAMPLES / one["file"] for one in samples if "partial" not in one["file"]]
-    for seed, bug in list(enumerate(Bug))[::2]:
+    for seed, bug in enumerate(bug for bug in Bug if bug in EPOCH_BUGS):
         path = tmp_path / f"{bug.value}.ndjson"
         write_trace(path, simulate_trace("epoch_truncation", seed, bugs=(bug.value,)))
         paths.append(path)
