@@ -23,6 +23,8 @@ from rocketha.sim.engine.random_source import PerPurposeStreams
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.engine.simulation import SimulatedRun, simulate
 
+pytestmark = pytest.mark.xdist_group("runs of dledger")
+
 SEEDS = range(32)
 """All faults strike in these."""
 

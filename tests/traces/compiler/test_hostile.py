@@ -10,7 +10,7 @@ from tlatrace.errors import EvaluationError, SpecError, SubsetError, TlatraceErr
 from tlatrace.oracle import Model, load_model
 from tlatrace.runtime.values import FALSE, TRUE
 
-pytestmark = pytest.mark.java
+pytestmark = [pytest.mark.java, pytest.mark.xdist_group("hostile")]
 
 _EXPLOSIONS = {
     "Range": "{i \\in 1..1000000000 : i > 3}",
