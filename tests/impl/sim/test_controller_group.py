@@ -13,6 +13,7 @@ from rocketha.controller.dledger_controller import (
 from rocketha.controller.entry import Entry
 from rocketha.controller.state import ChannelId
 from rocketha.controller.state_machine import ControllerStateMachine
+from rocketha.controller.tables import push_tables
 from rocketha.dledger.config import DLedgerConfig
 from rocketha.errors import SnapshotError
 from rocketha.formats.controller_codes import RequestCode, ResponseCode
@@ -24,6 +25,7 @@ from rocketha.formats.controller_requests import (
     GetNextBrokerId,
 )
 from rocketha.formats.controller_responses import MetadataInfo, Reply, pull_reply
+from rocketha.formats.dledger_entry_json import PUSHED_BODY_MAX
 from rocketha.formats.remoting_frame import pull_command, push_command
 from rocketha.known_bugs import NO_BUGS, Bug, Bugs
 from rocketha.recording.recorder import NOT_RECORDED
@@ -262,6 +264,24 @@ def test_a_snapshot_has_all_groups_and_damage_is_refused() -> None:
         damaged = data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
         with pytest.raises(SnapshotError):
             fresh.on_snapshot_load(damaged)
+
+
+def test_a_snapshot_of_a_hundred_thousand_groups_has_room_in_a_request() -> None:
+    machine, groups = DLedgerControllerMachine(ControllerStateMachine()), 1_000
+    for number in range(groups):
+        request = ApplyBrokerId(
+            cluster_name=CLUSTER,
+            broker_name=f"broker-{number}",
+            applied_broker_id=BrokerId(1),
+            register_check_code=f"10.0.{number}:10911;{number}",
+        )
+        machine.machine.on_apply(
+            Entry(at_ms=TimestampMs(number), change=request, channel=ChannelId(number))
+        )
+    tables, data = push_tables(machine.machine.state), machine.on_snapshot_save()
+
+    assert len(tables) > 200 * groups
+    assert len(data) * 100_000 / groups < PUSHED_BODY_MAX
 
 
 def test_one_seed_is_one_run() -> None:
