@@ -3,15 +3,15 @@
 Paths are relative to the root of the disk, with `/`. What is written lies in the operating system's
 memory until it is synchronized: `fsync` for the bytes and the size of a file, `fsync_dir` for the
 names in a directory (files that were made, renamed or removed). `rocketha.storage.memory_disk`
-loses what was not. A directory is made with the first file in it, and needs no `fsync_dir` of the
-one above: whoever has written into it, or synchronized it, finds it again.
+loses what was not. A directory is made with the first file in it, goes with the last one, and needs
+no `fsync_dir` of the one above: whoever has written into it finds it again.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
@@ -131,8 +131,11 @@ class RealDisk:
     def fsync_dir(self, directory: str) -> None:
         """Make the names in a directory durable."""
         with _reported(directory):
-            self._make_directory(self._at(directory))
-            _fsync_directory(self._at(directory))
+            where = self._at(directory)
+            while not where.is_dir() and self._root in where.parents:
+                where = where.parent
+            self._make_directory(where)
+            _fsync_directory(where)
 
     def rename(self, src: str, dst: str) -> None:
         """Give a file another name in its directory, in the place of a file that has it.
@@ -147,6 +150,11 @@ class RealDisk:
         """Remove a file. Raises: MissingFileError"""
         with _reported(path):
             self._at(path).unlink()
+        directory = self._at(path).parent
+        if self._root in directory.parents:
+            with suppress(OSError):  # other files are in it
+                directory.rmdir()
+                self._durable.discard(directory)
 
     def _at(self, path: str) -> Path:
         if path.startswith("/") or ".." in path.split("/"):

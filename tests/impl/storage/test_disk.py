@@ -88,6 +88,21 @@ def test_synchronizing_changes_nothing_that_is_seen(disk: Disk) -> None:
     assert disk.read("log/a") == b"hello"
 
 
+def test_a_directory_goes_with_its_last_file(disk: Disk) -> None:
+    for name in ("snapshot/7/data", "snapshot/7/meta", "snapshot/8/data"):
+        disk.write(name, 0, b"x")
+
+    disk.unlink("snapshot/7/data")
+    assert disk.folders("snapshot") == ("7", "8")
+    disk.unlink("snapshot/7/meta")
+    disk.fsync_dir("snapshot/7")
+    assert disk.folders("snapshot") == ("8",)
+
+    disk.write("snapshot/7/data", 0, b"y")
+    assert disk.folders("snapshot") == ("7", "8")
+    assert disk.read("snapshot/7/data") == b"y"
+
+
 def test_a_directory_is_durable_as_soon_as_something_is_written_into_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
