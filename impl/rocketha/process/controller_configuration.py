@@ -5,18 +5,26 @@
 | `controllerType`              | may be missing; `rocketha`                                    |
 | `controllerDLegerGroup`       | what the controllers are called together                      |
 | `controllerDLegerSelfId`      | which of the peers this one is: `n0`                          |
-| `controllerDLegerPeers`       | `n0-127.0.0.1:9878`: there is only one, on its own            |
+| `controllerDLegerPeers`       | `n0-127.0.0.1:9878`: it is alone; with `;n1-...` behind it a  |
+|                               | member of a DLedger group, whose members and brokers reach it |
+|                               | at one address                                                |
 | `controllerStorePath`         | the folder of its log and snapshots                           |
 | `scanNotActiveBrokerInterval` | milliseconds between two looks for masters that are gone: 5000 |
 | `enableElectUncleanMaster`    | a broker that lacks messages may be elected: false            |
-| `recordsPath`                 | where its records go (`rocketha.recording`); missing: nowhere |
+| `heartBeatTimeIntervalMs`,    | elections of a group: DLedger's                               |
+| `maxHeartBeatLeak`,           |                                                               |
+| `minVoteIntervalMs`,          |                                                               |
+| `maxVoteIntervalMs`           |                                                               |
+| `snapshotThreshold`           | a member saves a snapshot after so many entries: 1000         |
+| `recordsPath`                 | where records of one that is alone go (`rocketha.recording`); |
+|                               | missing: nowhere                                              |
 | `recordsNode`                 | what it is called there: `c1`                                 |
 | `recordsBrokerName`           | the group that they speak of                                  |
 | `recordsNames`                | a file of lines `host:port=node`: what brokers are called     |
 
 No other name is taken. The file is as `rocketha.formats.properties` has it.
 
-Source: common `ControllerConfig`
+Source: common `ControllerConfig`; DLedgerConfig
 """
 
 from __future__ import annotations
@@ -28,6 +36,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+from rocketha.dledger.config import DLedgerConfig
 from rocketha.errors import ConfigurationError, PacketError
 from rocketha.formats.controller_responses import MetadataInfo
 from rocketha.formats.properties import pull_properties
@@ -37,6 +46,14 @@ __all__ = ["ControllerConfiguration", "RecordsConfiguration", "read_configuratio
 _TYPE: Final = "rocketha"
 _PEER: Final = re.compile(r"([A-Za-z0-9_]+)-([^;\s]+:[0-9]{1,5})\Z", re.ASCII)
 _MILLISECONDS: Final = re.compile(r"[1-9][0-9]{0,8}\Z", re.ASCII)
+_NUMBER: Final = re.compile(r"[0-9]{1,9}\Z", re.ASCII)
+_OF_GROUPS: Final = {
+    "heartBeatTimeIntervalMs": "heart_beat_time_interval_ms",
+    "maxHeartBeatLeak": "max_heart_beat_leak",
+    "minVoteIntervalMs": "min_vote_interval_ms",
+    "maxVoteIntervalMs": "max_vote_interval_ms",
+    "snapshotThreshold": "snapshot_threshold",
+}
 _OF_RECORDS: Final = ("recordsPath", "recordsNode", "recordsBrokerName", "recordsNames")
 _NAMES: Final = frozenset(
     {
@@ -47,6 +64,7 @@ _NAMES: Final = frozenset(
         "controllerStorePath",
         "scanNotActiveBrokerInterval",
         "enableElectUncleanMaster",
+        *_OF_GROUPS,
         *_OF_RECORDS,
     }
 )
@@ -69,8 +87,10 @@ class ControllerConfiguration:
 
     group: str
     own_id: str
-    address: str
-    """Where it listens, "host:port"."""
+    addresses: Mapping[str, str]
+    """Of all members by their ids, "host:port"; this one listens at its own."""
+    node: DLedgerConfig | None = None
+    """How a member of a group agrees with others; None: it is alone."""
     store: Path
     scan_ms: int = 5000
     elect_unclean: bool = False
@@ -79,8 +99,13 @@ class ControllerConfiguration:
     """What the file says, and what it leaves open, as it is told to operators."""
 
     @property
+    def address(self) -> str:
+        """Where it listens, "host:port"."""
+        return self.addresses[self.own_id]
+
+    @property
     def metadata(self) -> MetadataInfo:
-        """Return what it says of itself: it leads, as there is no other one."""
+        """Return what one that is alone says of itself: it leads, as there is no other one."""
         return MetadataInfo(
             group=self.group,
             leader_id=self.own_id,
@@ -112,10 +137,8 @@ def _configuration(said: Mapping[str, str]) -> ControllerConfiguration:
     if said.get("controllerType", _TYPE) != _TYPE:
         raise _Wrong(f"controllerType is not {_TYPE}")
     own_id = _given(said, "controllerDLegerSelfId")
-    peers = _given(said, "controllerDLegerPeers")
-    peer = _PEER.match(peers)
-    if peer is None or peer[1] != own_id:
-        raise _Wrong(f"controllerDLegerPeers is not {own_id}-host:port alone")
+    addresses = _addresses(_given(said, "controllerDLegerPeers"), own_id)
+    group = _given(said, "controllerDLegerGroup")
     scan = said.get("scanNotActiveBrokerInterval", "5000")
     if not _MILLISECONDS.match(scan):
         raise _Wrong("scanNotActiveBrokerInterval is no number of milliseconds")
@@ -123,9 +146,10 @@ def _configuration(said: Mapping[str, str]) -> ControllerConfiguration:
     if unclean not in ("true", "false"):
         raise _Wrong("enableElectUncleanMaster is not true or false")
     return ControllerConfiguration(
-        group=_given(said, "controllerDLegerGroup"),
+        group=group,
         own_id=own_id,
-        address=peer[2],
+        addresses=addresses,
+        node=_node(said, group, own_id, tuple(addresses)),
         store=Path(_given(said, "controllerStorePath")),
         scan_ms=int(scan),
         elect_unclean=unclean == "true",
@@ -138,6 +162,47 @@ def _configuration(said: Mapping[str, str]) -> ControllerConfiguration:
                 "enableElectUncleanMaster": unclean,
             }
         ),
+    )
+
+
+def _addresses(text: str, own_id: str) -> Mapping[str, str]:
+    found: dict[str, str] = {}
+    for one in text.split(";"):
+        peer = _PEER.match(one)
+        if peer is None or peer[1] in found:
+            raise _Wrong(
+                f"controllerDLegerPeers: {one[:40]!a} is no id-host:port, or a second of this id"
+            )
+        found[peer[1]] = peer[2]
+    if own_id not in found:
+        raise _Wrong(f"controllerDLegerPeers does not have {own_id}")
+    return MappingProxyType(found)
+
+
+def _node(
+    said: Mapping[str, str], group: str, own_id: str, peers: tuple[str, ...]
+) -> DLedgerConfig | None:
+    """Raises: ConfigurationError"""
+    if len(peers) == 1:
+        for name in _OF_GROUPS:
+            if name in said:
+                raise _Wrong(f"{name} is no setting of a controller that is alone")
+        return None
+    if "recordsPath" in said:
+        raise _Wrong("recordsPath is for a controller that is alone")
+    settings: dict[str, int] = {}
+    for name, field in _OF_GROUPS.items():
+        if name in said:
+            if not _NUMBER.match(said[name]):
+                raise _Wrong(f"{name} is no number")
+            settings[field] = int(said[name])
+    return DLedgerConfig(
+        group=group,
+        self_id=own_id,
+        peers=peers,
+        enable_fast_advance_commit_index=True,
+        enable_snapshot=True,
+        **settings,  # type: ignore[arg-type]
     )
 
 

@@ -148,9 +148,10 @@ class DLedgerRemoting:
     def accept(self, link: Link) -> PacketHandler[RemotingCommand]:
         """Hear whoever connects."""
         del link
-        return PacketHandler(command_stream(), received=self._received, lost=self._lost)
+        return PacketHandler(command_stream(), received=self.received, lost=self.lost)
 
-    def _received(self, link: Link, command: RemotingCommand) -> None:
+    def received(self, link: Link, command: RemotingCommand) -> None:
+        """Pass a request on."""
         if command.is_response:
             return  # nobody was asked here
         self._last_request += 1
@@ -161,7 +162,8 @@ class DLedgerRemoting:
             self._records.is_asked(request, command)
         self._asked(request, command)
 
-    def _lost(self, link: Link, reason: str) -> None:
+    def lost(self, link: Link, reason: str) -> None:
+        """Forget who asked on a connection that is gone."""
         del reason
         gone = [request for request, one in self._arrived.items() if one.link is link]
         for request in gone:
@@ -180,7 +182,7 @@ class DLedgerRemoting:
         arrived = self._arrived.pop(request, None)
         if arrived is not None:
             arrived.link.close()
-            self._lost(arrived.link, "refused")
+            self.lost(arrived.link, "refused")
 
 
 def _frame(code: int, opaque: int, flag: int, body: bytes) -> bytes:

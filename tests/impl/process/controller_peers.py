@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -21,12 +22,13 @@ from rocketha.formats.controller_requests import (
     ApplyBrokerId,
     ControllerRequest,
     ElectMaster,
+    GetMetadataInfo,
     GetReplicaInfo,
     Heartbeat,
     RegisterBroker,
     RoleChanged,
 )
-from rocketha.formats.controller_responses import ReplicaInfo, Reply, pull_reply
+from rocketha.formats.controller_responses import MetadataInfo, ReplicaInfo, Reply, pull_reply
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.formats.remoting_frame import pull_command, push_command
 from rocketha.types import BrokerId, Epoch, SyncStateSetEpoch
@@ -42,6 +44,7 @@ _CODES: Final = {
     AlterSyncStateSet: RequestCode.ALTER_SYNC_STATE_SET,
     ApplyBrokerId: RequestCode.APPLY_BROKER_ID,
     ElectMaster: RequestCode.ELECT_MASTER,
+    GetMetadataInfo: RequestCode.GET_METADATA_INFO,
     GetReplicaInfo: RequestCode.GET_REPLICA_INFO,
     Heartbeat: RequestCode.BROKER_HEARTBEAT,
     RegisterBroker: RequestCode.REGISTER_BROKER,
@@ -62,7 +65,9 @@ class ControllerRun:
     def __init__(self, folder: Path, **settings: str) -> None:
         """Configure it; `settings` are those of its file."""
         self.folder = folder
-        self.port = free_port()
+        own = settings.get("controllerDLegerSelfId", "n0")
+        said = re.search(rf"{own}-127\.0\.0\.1:(\d+)", settings.get("controllerDLegerPeers", ""))
+        self.port = int(said[1]) if said else free_port()
         self.output = folder / "out.txt"
         self._popen: subprocess.Popen[bytes] | None = None
         values = {
@@ -121,6 +126,16 @@ class ControllerRun:
             content = connection.ask(GetReplicaInfo(broker_name=GROUP)).content
         assert isinstance(content, ReplicaInfo)
         return content
+
+    def leads(self) -> bool:
+        """Ask it whether it leads; who does not answer does not."""
+        try:
+            with self.connect() as connection:
+                content = connection.ask(GetMetadataInfo()).content
+        except OSError:
+            return False
+        assert isinstance(content, MetadataInfo)
+        return content.is_leader
 
     def __enter__(self) -> Self:
         return self

@@ -1,0 +1,229 @@
+"""A controller of a controller group, as a process (`rocketha.process.controller` starts it).
+
+Members and brokers reach it at one address, as RocketMQ's: requests of DLedger go to its node, all
+others to the controller above it, which serves while it leads. Killed and started again, it goes on
+from its files.
+
+Source: controller/impl `DLedgerController`, controller `ControllerManager`; DLedgerRpcNettyService
+"""
+
+from __future__ import annotations
+
+import secrets
+import signal
+from typing import Any, Final
+
+from rocketha.controller.core import (
+    ChannelGone,
+    EntryActed,
+    FrameReceived,
+    LeadingController,
+    ScanDue,
+)
+from rocketha.controller.dispatch import Close, ControllerOptions, read_frame
+from rocketha.controller.dledger_controller import (
+    ControllerMachinePerformer,
+    DLedgerController,
+    DLedgerControllerCore,
+    DLedgerControllerMachine,
+)
+from rocketha.controller.host import ChannelPerformer
+from rocketha.controller.state import ChannelId
+from rocketha.controller.state_machine import ControllerStateMachine
+from rocketha.dledger import node as core
+from rocketha.dledger.config import DLedgerConfig
+from rocketha.dledger.connections import peer_number
+from rocketha.dledger.node_state import Started
+from rocketha.dledger.performers import DLedgerFiles, LedgerPerformer, RolePerformer
+from rocketha.dledger.state import RoleChanged
+from rocketha.dledger.store_options import StoreOptions
+from rocketha.formats.dledger_codes import DLedgerRequestCode
+from rocketha.formats.remoting_command import RemotingCommand
+from rocketha.formats.remoting_frame import frame_stream
+from rocketha.process.clock import ProcessClock
+from rocketha.process.controller_configuration import ControllerConfiguration
+from rocketha.process.controller_links import ControllerLinks
+from rocketha.process.dledger_remoting import DLedgerRemoting
+from rocketha.process.event_loop import EventLoop, Link, Log
+from rocketha.process.node_timers import NodeTimers
+from rocketha.process.packets import PacketHandler
+from rocketha.process.store_lock import lock_store
+from rocketha.runtime.events import RequestArrived, ResponseArrived, TimerFired
+from rocketha.runtime.node_host import NodeHost
+from rocketha.runtime.performers import RequestPerformer
+from rocketha.storage.disk import RealDisk
+from rocketha.types import ConnectionId, RequestId, RequestReference, TimestampMs
+
+__all__ = ["ControllerGroupProcess"]
+
+_OF_MEMBERS: Final = frozenset(DLedgerRequestCode)
+
+
+class ControllerGroupProcess:
+    """A member of a controller group, and the ports that it has in a process."""
+
+    def __init__(
+        self, configuration: ControllerConfiguration, node: DLedgerConfig, *, log: Log
+    ) -> None:
+        """Recover the files, and listen. Raises: RockethaError, OSError"""
+        self._configuration = configuration
+        self._node = node
+        self._log = log
+        self._clock = ProcessClock()
+        self._loop = EventLoop(log=log)
+        self._lock = lock_store(configuration.store)
+        self._machine = DLedgerControllerMachine(ControllerStateMachine())
+        self._files = DLedgerFiles.open(
+            RealDisk(configuration.store), StoreOptions(), self._machine
+        )
+        addresses = configuration.addresses
+        self._remoting = DLedgerRemoting(
+            self._loop,
+            {peer_number(node, peer): addresses[peer] for peer in node.peers},
+            asked=self._asked,
+            answered=self._answered,
+        )
+        self._links = ControllerLinks(
+            self._loop, self._clock, received=self._frame_received, gone=self._gone
+        )
+        self._scans_soon = False
+        ledger = LedgerPerformer(lambda: self._files)
+        performers = (
+            RequestPerformer(self._remoting),
+            ledger,
+            ControllerMachinePerformer(
+                lambda: self._files, lambda: self._machine, node, self._remoting.request
+            ),
+            RolePerformer(self._role_changed),
+            ChannelPerformer(self._links, self),
+        )
+        options = ControllerOptions(
+            metadata=configuration.metadata,
+            settings=configuration.said,
+            elect_unclean=configuration.elect_unclean,
+        )
+        self.host: NodeHost[DLedgerController, Any, Any] = NodeHost(
+            DLedgerControllerCore(options, addresses),
+            performers,
+            clock=self._clock,
+            recorder=self,
+            see=ledger.view,
+            timers=NodeTimers(
+                self._loop,
+                self._clock,
+                timer=lambda: self._take(TimerFired()),
+                transfer=_transfers_nothing,
+                backlog=_has_no_backlog,
+            ),
+            alarms=self,
+        )
+        self._listener = self._loop.listen(configuration.address, self._accept)
+
+    def run(self) -> None:
+        """Serve until it is told to stop. Raises: RockethaError"""
+        store = self._files.store
+        node = core.started(
+            self._node,
+            store.kept,
+            store,
+            snapshot_index=self._files.snapshot_index,
+            seed=secrets.randbits(64),
+            asks_from_ms=TimestampMs(self._clock.now_ms() + self._node.lease_ms),
+        )
+        controller = LeadingController(self._machine.machine.state)
+        self.host.state = DLedgerController(node=node, controller=controller)
+        self._log(f"serves {self._listener.address}, {len(controller.state.groups)} groups")
+        self._loop.stop_on_signals(signal.SIGTERM, signal.SIGINT)
+        self._scan_later()
+        try:
+            self._take(Started())
+            self._loop.run()
+            store.close()
+        finally:
+            self.host.stop()
+            self._lock.close()
+
+    def _take(self, event: object) -> None:
+        if self.host.is_up:
+            self.host.take(event)
+
+    # ---- the recorder, and alarms ----
+
+    def stepped(self, event: object, action: object) -> None:
+        """Say what has happened, if this member serves."""
+        del event
+        state = self.host.state
+        if isinstance(action, EntryActed) and state is not None and state.serves_in is not None:
+            for happened in action.events:
+                self._log(str(happened))
+
+    def after(self, wait_ms: int, event: object) -> None:
+        """Let the member hear an event in a while."""
+        self._loop.after(wait_ms / 1000, lambda: self._take(event))
+
+    def _role_changed(self, changed: RoleChanged) -> None:
+        state = self.host.state
+        assert state is not None
+        member = state.node.elector.member
+        self._log(f"{changed.role.value} of term {member.curr_term}, leader {member.leader_id}")
+
+    # ---- whoever connects ----
+
+    def _accept(self, link: Link) -> PacketHandler[bytes]:
+        """Hear a member, a broker or a tool: each request says what it is for."""
+        channel = self._links.opened(link)
+
+        def received(link: Link, frame: bytes) -> None:
+            command = read_frame(frame)
+            if isinstance(command, Close) or command.code not in _OF_MEMBERS:
+                self._links.received(channel, frame)
+            else:
+                self._links.heard(channel)
+                self._remoting.received(link, command)
+
+        def lost(link: Link, reason: str) -> None:
+            self._remoting.lost(link, reason)
+            self._links.lost(channel)
+
+        return PacketHandler(frame_stream(), received=received, lost=lost)
+
+    def _asked(self, request: RequestId, command: RemotingCommand) -> None:
+        self._take(RequestArrived(request=request, command=command))
+
+    def _answered(self, reference: RequestReference, command: RemotingCommand | None) -> None:
+        if self.host.is_up:
+            self.host.hear(ResponseArrived(reference=reference, command=command))
+
+    def _frame_received(self, channel: ChannelId, frame: bytes) -> None:
+        self._take(FrameReceived(channel, frame))
+
+    def _gone(self, channel: ChannelId) -> None:
+        self._take(ChannelGone(channel))
+
+    # ---- time ----
+
+    def scan_soon(self) -> None:
+        """Scan right after what is done now (rocketha.controller.host.ScanTimer)."""
+        if not self._scans_soon:
+            self._scans_soon = True
+            self._loop.soon(self._scan)
+
+    def _scan(self) -> None:
+        self._scans_soon = False
+        self._take(ScanDue())
+
+    def _scan_later(self) -> None:
+        def scan() -> None:
+            self._scan_later()
+            self._links.close_silent()
+            self._take(ScanDue())
+
+        self._loop.after(self._configuration.scan_ms / 1000, scan)
+
+
+def _transfers_nothing(conn: ConnectionId) -> None:
+    raise AssertionError(f"a controller transfers nothing: {conn}")
+
+
+def _has_no_backlog(conn: ConnectionId) -> int:
+    raise AssertionError(f"a controller transfers nothing: {conn}")

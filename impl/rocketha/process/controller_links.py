@@ -1,0 +1,141 @@
+"""A controller's connections: those that brokers and tools have opened, and its own to brokers.
+
+A broker is told who is master at the address that it registered, on a connection of the controller.
+
+Source: controller `ControllerManager`, `BrokerHousekeepingService`; remoting/netty
+`NettyRemotingServer`, `NettyRemotingClient`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from rocketha.controller.state import ChannelId
+from rocketha.formats.remoting_frame import frame_stream
+from rocketha.process.clock import ProcessClock
+from rocketha.process.event_loop import EventLoop, Link
+from rocketha.process.packets import PacketHandler
+
+__all__ = ["ControllerLinks"]
+
+_SILENT_MAX_S: Final = 120.0
+"""Source: `NettyServerConfig.serverChannelMaxIdleTimeSeconds`"""
+
+_NOTIFIED_MAX: Final = 1024
+"""Connections to brokers."""
+
+
+class ControllerLinks:
+    """All of them (rocketha.controller.host.Channels)."""
+
+    def __init__(
+        self,
+        loop: EventLoop,
+        clock: ProcessClock,
+        *,
+        received: Callable[[ChannelId, bytes], None],
+        gone: Callable[[ChannelId], None],
+    ) -> None:
+        """Take who hears frames, and of channels that are gone and were not closed here."""
+        self._loop = loop
+        self._clock = clock
+        self._received = received
+        self._gone = gone
+        self._channels: dict[ChannelId, Link] = {}
+        self._heard_ms: dict[ChannelId, int] = {}
+        self._last_channel = 0
+        self._notices: dict[str, Link] = {}
+
+    # ---- whoever connects ----
+
+    def accept(self, link: Link) -> PacketHandler[bytes]:
+        """Hear a connection that speaks with the controller alone."""
+        channel = self.opened(link)
+        return PacketHandler(
+            frame_stream(),
+            received=lambda _, frame: self.received(channel, frame),
+            lost=lambda *_: self.lost(channel),
+        )
+
+    def opened(self, link: Link) -> ChannelId:
+        """Number a connection."""
+        self._last_channel += 1
+        channel = ChannelId(self._last_channel)
+        self._channels[channel] = link
+        self._heard_ms[channel] = self._clock.now_ms()
+        return channel
+
+    def received(self, channel: ChannelId, frame: bytes) -> None:
+        """Pass a frame on."""
+        self.heard(channel)
+        self._received(channel, frame)
+
+    def heard(self, channel: ChannelId) -> None:
+        """Note that something has come."""
+        self._heard_ms[channel] = self._clock.now_ms()
+
+    def lost(self, channel: ChannelId) -> None:
+        """Forget a connection that is gone: why, the loop has said."""
+        self._forget(channel)
+        self._gone(channel)
+
+    def answer(self, channel: ChannelId, data: bytes) -> None:
+        """Send an answer, unless the channel is gone."""
+        link = self._channels.get(channel)
+        if link is not None:
+            link.send(data)
+
+    def close(self, channel: ChannelId, *, reason: str) -> None:
+        """Close a channel."""
+        link = self._forget(channel)
+        if link is not None:
+            self._loop.log(f"{link.peer} is closed: {reason}")
+            link.close()
+
+    def close_silent(self) -> None:
+        """Close channels on which nothing came for long; brokers say more often how they are."""
+        now_ms = self._clock.now_ms()
+        for channel, heard_ms in list(self._heard_ms.items()):
+            if now_ms - heard_ms > _SILENT_MAX_S * 1000:
+                self.close(channel, reason=f"nothing came in {_SILENT_MAX_S:.0f} s")
+                self._gone(channel)
+
+    def _forget(self, channel: ChannelId) -> Link | None:
+        self._heard_ms.pop(channel, None)
+        return self._channels.pop(channel, None)
+
+    # ---- brokers that are told ----
+
+    def notify(self, address: str, data: bytes) -> None:
+        """Tell a broker; what does not reach it, it asks for soon."""
+        link = self._notices.get(address)
+        if link is None:
+            if len(self._notices) >= _NOTIFIED_MAX:
+                self._loop.log(f"{address} is not told: {_NOTIFIED_MAX} brokers are connected")
+                return
+            link = self._loop.connect(address, _NoticeHandler(partial(self._notice_lost, address)))
+            self._notices[address] = link
+        link.send(data)
+
+    def _notice_lost(self, address: str, reason: str) -> None:
+        self._notices.pop(address, None)
+        self._loop.log(f"{address}, where a broker is told who is master: {reason}")
+
+
+class _NoticeHandler:
+    """The handler of a link to a broker, of which nothing is to be heard."""
+
+    def __init__(self, lost: Callable[[str], None]) -> None:
+        self._lost = lost
+
+    def connected(self, link: Link) -> None:
+        pass
+
+    def received(self, link: Link, data: bytes) -> None:
+        pass
+
+    def lost(self, link: Link, reason: str) -> None:
+        del link
+        self._lost(reason)

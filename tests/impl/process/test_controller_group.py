@@ -1,0 +1,169 @@
+"""Three controllers of a group in processes of their own, and brokers under them."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from rocketha.dledger.snapshots import SnapshotStore
+from rocketha.dledger.store import DLedgerStore
+from rocketha.dledger.store_options import StoreOptions
+from rocketha.formats.broker_requests import BrokerResponse
+from rocketha.formats.controller_codes import ResponseCode
+from rocketha.formats.controller_requests import GetReplicaInfo
+from rocketha.formats.controller_responses import ReplicaInfo
+from rocketha.storage.disk import RealDisk
+from tests.free_ports import free_ports
+from tests.impl.process.broker_peers import BrokerRun, records_in
+from tests.impl.process.controller_peers import GROUP, ControllerRun, until
+
+Controllers = list[ControllerRun]
+
+
+@contextmanager
+def a_group(folder: Path, **settings: str) -> Iterator[Controllers]:
+    """Start three controllers."""
+    ports = free_ports(3)
+    peers = ";".join(f"n{number}-127.0.0.1:{port}" for number, port in enumerate(ports))
+    with ExitStack() as stack:
+        made = []
+        for number in range(len(ports)):
+            home = folder / f"n{number}"
+            home.mkdir()
+            run = ControllerRun(
+                home,
+                controllerDLegerSelfId=f"n{number}",
+                controllerDLegerPeers=peers,
+                heartBeatTimeIntervalMs="150",
+                minVoteIntervalMs="50",
+                maxVoteIntervalMs="250",
+                **settings,
+            )
+            made.append(stack.enter_context(run))
+            run.launch()
+        yield made
+
+
+def leader_of(controllers: Controllers) -> ControllerRun:
+    leaders: Controllers = []
+
+    def is_led() -> bool:
+        leaders[:] = [one for one in controllers if one.leads()]
+        return bool(leaders)
+
+    until(is_led, "a controller leads")
+    return leaders[-1]
+
+
+def in_sync(controllers: Controllers, members: set[int]) -> None:
+    def holds() -> bool:
+        with leader_of(controllers).connect() as connection:
+            content = connection.ask(GetReplicaInfo(broker_name=GROUP)).content
+        return isinstance(content, ReplicaInfo) and content.sync_state_set.members == members
+
+    until(holds, f"{members} are in sync")
+
+
+@contextmanager
+def a_pair(folder: Path, controllers: Controllers) -> Iterator[list[BrokerRun]]:
+    """Start two brokers in sync; the first is master."""
+    addresses = ";".join(f"127.0.0.1:{one.port}" for one in controllers)
+    with ExitStack() as stack:
+        made = []
+        for number in (1, 2):
+            run = BrokerRun(folder / f"b{number}", 0, controllerAddr=addresses)
+            made.append(stack.enter_context(run))
+            run.start()
+            in_sync(controllers, set(range(1, number + 1)))
+        yield made
+
+
+def test_the_group_elects_a_master_when_its_leader_and_the_old_master_are_dead(
+    tmp_path: Path,
+) -> None:
+    with a_group(tmp_path) as controllers, a_pair(tmp_path, controllers) as (first, second):
+        assert first.send(b"a").code == BrokerResponse.SUCCESS
+        leader = leader_of(controllers)
+        assert leader.end(signal.SIGKILL) == -signal.SIGKILL
+        assert first.end(signal.SIGKILL) == -signal.SIGKILL
+
+        second.send_until_ok(b"b")
+
+        assert leader_of(controllers) is not leader
+        leader.launch()
+        first.start()
+        in_sync(controllers, {1, 2})
+        bodies = [record.message.body for record in records_in(second.pull(0).body)]
+        assert bodies == [b"a", b"b"]
+
+
+def test_a_group_that_was_stopped_goes_on_from_its_files(tmp_path: Path) -> None:
+    with a_group(tmp_path) as controllers, a_pair(tmp_path, controllers) as (first, _):
+        before = leader_of(controllers).view()
+        for one in controllers:
+            assert one.end(signal.SIGTERM) == 0
+        for one in controllers:
+            one.launch()
+
+        until(lambda: first.send(b"a").code == BrokerResponse.SUCCESS, "the master serves")
+        after = leader_of(controllers).view()
+        assert (after.master_broker_id, after.master_epoch) == (1, before.master_epoch)
+
+
+def test_who_does_not_lead_refuses_brokers_and_says_who_leads(tmp_path: Path) -> None:
+    with a_group(tmp_path) as controllers:
+        leader = leader_of(controllers)
+        other = next(one for one in controllers if one is not leader)
+        with other.connect() as connection:
+            reply = connection.ask(GetReplicaInfo(broker_name=GROUP))
+        assert reply.code == ResponseCode.NOT_LEADER
+
+
+def test_who_was_away_for_long_is_refilled_by_a_snapshot(tmp_path: Path) -> None:
+    with a_group(tmp_path, snapshotThreshold="20") as controllers:
+        with a_pair(tmp_path, controllers):
+            leader = leader_of(controllers)
+            other = next(one for one in controllers if one is not leader)
+            assert other.end(signal.SIGTERM) == 0
+            _, left_at = log_of(other)
+            until(lambda: min(snapshots_of(leader)) > left_at, "the leader has cut its log")
+            other.launch()
+            until(lambda: max(snapshots_of(other)) > left_at, "it has a snapshot")
+        for one in controllers:
+            assert one.end(signal.SIGTERM) == 0
+        begins_behind, end = log_of(other)
+        assert left_at < begins_behind <= end
+
+
+def snapshots_of(run: ControllerRun) -> tuple[int, ...]:
+    """Return the entries of which a controller has snapshots, or -1."""
+    return SnapshotStore(RealDisk(run.folder / "store")).indexes or (-1,)
+
+
+def log_of(run: ControllerRun) -> tuple[int, int]:
+    """Return what stands before the log of a controller that is down, and its last entry."""
+    store = DLedgerStore.open(RealDisk(run.folder / "store"), StoreOptions())
+    return store.before_begin_index, store.end_index
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"controllerDLegerSelfId": "n9"}, "controllerDLegerPeers does not have n9"),
+        ({"recordsPath": "r"}, "recordsPath is for a controller that is alone"),
+        ({"minVoteIntervalMs": "x"}, "minVoteIntervalMs is no number"),
+        ({"minVoteIntervalMs": "300"}, "maxVoteIntervalMs: is not above the minimum"),
+    ],
+)
+def test_a_member_that_cannot_be_configured_is_said_in_a_line(
+    settings: dict[str, str], said: str, tmp_path: Path
+) -> None:
+    peers = "n0-127.0.0.1:1;n1-127.0.0.1:2"
+    values = {"controllerDLegerPeers": peers, "maxVoteIntervalMs": "250", **settings}
+    with ControllerRun(tmp_path, **values) as run:
+        assert run.launch().wait(60) == 2
+        assert said in run.said()
