@@ -295,7 +295,7 @@ class DLedgerControllerCore(Core[DLedgerController, _Hears, NodeAction | EntryAc
             leader_id=leader,
             leader_address=None if leader is None else self._addresses[leader],
             is_leader=state.controller.leads,
-            peers=";".join(f"{peer}-{self._addresses[peer]}" for peer in config.peers),
+            peers="".join(f"{peer}:{self._addresses[peer]};" for peer in config.peers),
         )
 
 

@@ -14,8 +14,8 @@ from rocketha.dledger.store import DLedgerStore
 from rocketha.dledger.store_options import StoreOptions
 from rocketha.formats.broker_requests import BrokerResponse
 from rocketha.formats.controller_codes import ResponseCode
-from rocketha.formats.controller_requests import GetReplicaInfo
-from rocketha.formats.controller_responses import ReplicaInfo
+from rocketha.formats.controller_requests import GetMetadataInfo, GetReplicaInfo
+from rocketha.formats.controller_responses import MetadataInfo, ReplicaInfo
 from rocketha.storage.disk import RealDisk
 from tests.free_ports import free_ports
 from tests.impl.process.broker_peers import BrokerRun, records_in
@@ -120,7 +120,13 @@ def test_who_does_not_lead_refuses_brokers_and_says_who_leads(tmp_path: Path) ->
         other = next(one for one in controllers if one is not leader)
         with other.connect() as connection:
             reply = connection.ask(GetReplicaInfo(broker_name=GROUP))
+            found = connection.ask(GetMetadataInfo()).content
         assert reply.code == ResponseCode.NOT_LEADER
+        assert isinstance(found, MetadataInfo)
+        assert found.leader_address == f"127.0.0.1:{leader.port}"
+        assert not found.is_leader
+        said = [f"n{number}:127.0.0.1:{one.port};" for number, one in enumerate(controllers)]
+        assert found.peers == "".join(said)
 
 
 def test_who_was_away_for_long_is_refilled_by_a_snapshot(tmp_path: Path) -> None:
