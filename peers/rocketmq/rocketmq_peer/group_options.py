@@ -63,8 +63,9 @@ class GroupOptions:
 
     def __post_init__(self) -> None:
         """Refuse what cannot be. Raises: PeerError"""
-        if self.controller_kind is ControllerKind.ROCKETHA and self.controllers != 1:
-            raise PeerError(f"rocketha's controller is alone, not one of {self.controllers}")
+        several = self.controllers > 1 and not self.is_legacy
+        if self.controller_kind is ControllerKind.ROCKETHA and several and self.agent:
+            raise PeerError(f"rocketha's {self.controllers} controllers keep no records: no agent")
 
     @property
     def is_legacy(self) -> bool:

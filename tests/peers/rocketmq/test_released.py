@@ -103,6 +103,40 @@ def test_rockethas_controller_leads_brokers_and_answers_mqadmin(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("version", PINNED)
+def test_a_group_of_rockethas_controllers_leads_released_brokers(
+    version: str, tmp_path: Path
+) -> None:
+    promises = Promises(all_ack_in_sync_state_set=True)
+    options = GroupOptions(
+        brokers=2,
+        controllers=3,
+        controller_kind=ControllerKind.ROCKETHA,
+        promises=promises,
+        agent=False,
+    )
+    with Group(tmp_path / "run", fetched(version), options) as group:
+        group.start()
+        assert group.wait_for_master() == "b1"
+        group.wait_for_sync_state_set("b1", "b2")
+        client = group.client()
+        assert client.send("orders", "a0").is_ok
+        leader = group.leader()
+        assert leader is not None
+        group.kill(leader)
+        group.kill("b1")
+        assert group.wait_for_master() == "b2"
+        group.wait_for(lambda: client.send("orders", "b0").is_ok or None, "b0 is taken")
+        assert group.leader() != leader
+        group.start_controller(leader)
+        group.start_broker("b1")
+        group.wait_for_sync_state_set("b1", "b2")
+        assert client.read("orders").ids[:1] == ("a0",)
+        controller = address(group.ports.controller(1).remoting)
+        assert "#ControllerLeaderAddress" in group.admin("getControllerMetaData", "-a", controller)
+
+
+@pytest.mark.slow
 def test_brokers_of_both_kinds_survive_each_other_under_rockethas_controller(
     tmp_path: Path,
 ) -> None:
