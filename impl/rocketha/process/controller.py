@@ -50,7 +50,6 @@ class ControllerProcess:
         self._links = ControllerLinks(
             self._loop, self._clock, received=self._received, gone=self._gone
         )
-        self._outbox: list[Callable[[], None]] = []
         self._scans_soon = False
         self._listener = self._loop.listen(configuration.address, self._links.accept)
         self._records: ControllerRecords | None = None
@@ -63,7 +62,7 @@ class ControllerProcess:
             )
         ports = ControllerPorts(
             clock=self._clock,
-            channels=self,
+            channels=self._links,
             timer=self,
             recorder=self,
             steps=self._records or NOT_RECORDED,
@@ -93,18 +92,6 @@ class ControllerProcess:
 
     # ---- what the host asks (rocketha.controller.host) ----
 
-    def close(self, channel: ChannelId, *, reason: str) -> None:
-        """Close a channel when the step is over."""
-        self._outbox.append(partial(self._links.close, channel, reason=reason))
-
-    def answer(self, channel: ChannelId, data: bytes) -> None:
-        """Send an answer when the step is over."""
-        self._outbox.append(partial(self._links.answer, channel, data))
-
-    def notify(self, address: str, data: bytes) -> None:
-        """Tell a broker when the step is over; what does not reach it, it asks for soon."""
-        self._outbox.append(partial(self._links.notify, address, data))
-
     def scan_soon(self) -> None:
         """Scan right after what is done now."""
         if not self._scans_soon:
@@ -128,9 +115,7 @@ class ControllerProcess:
     def _step(self, step: Callable[[], None]) -> None:
         """Let the host take a step; what leaves the process does so when it was recorded."""
         step()
-        outbox, self._outbox = self._outbox, []
-        for leave in outbox:
-            leave()
+        self._links.release()
 
     # ---- time ----
 

@@ -16,8 +16,7 @@
 | `minVoteIntervalMs`,          |                                                               |
 | `maxVoteIntervalMs`           |                                                               |
 | `snapshotThreshold`           | a member saves a snapshot after so many entries: 1000         |
-| `recordsPath`                 | where records of one that is alone go (`rocketha.recording`); |
-|                               | missing: nowhere                                              |
+| `recordsPath`                 | where its records go (`rocketha.recording`); missing: nowhere |
 | `recordsNode`                 | what it is called there: `c1`                                 |
 | `recordsBrokerName`           | the group that they speak of                                  |
 | `recordsNames`                | a file of lines `host:port=node`: what brokers are called     |
@@ -188,8 +187,6 @@ def _node(
             if name in said:
                 raise _Wrong(f"{name} is no setting of a controller that is alone")
         return None
-    if "recordsPath" in said:
-        raise _Wrong("recordsPath is for a controller that is alone")
     settings: dict[str, int] = {}
     for name, field in _OF_GROUPS.items():
         if name in said:

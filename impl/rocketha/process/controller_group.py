@@ -43,6 +43,7 @@ from rocketha.formats.remoting_frame import frame_stream
 from rocketha.process.clock import ProcessClock
 from rocketha.process.controller_configuration import ControllerConfiguration
 from rocketha.process.controller_links import ControllerLinks
+from rocketha.process.controller_records import ControllerRecords
 from rocketha.process.dledger_remoting import DLedgerRemoting
 from rocketha.process.event_loop import EventLoop, Link, Log
 from rocketha.process.node_timers import NodeTimers
@@ -87,6 +88,15 @@ class ControllerGroupProcess:
             self._loop, self._clock, received=self._frame_received, gone=self._gone
         )
         self._scans_soon = False
+        self._records: ControllerRecords | None = None
+        if configuration.records is not None:
+            self._records = ControllerRecords(
+                configuration.records,
+                elect_unclean=configuration.elect_unclean,
+                state=lambda: self._state.controller.state,
+                shows_ms=self._clock.now_ms,
+                applies_again=True,
+            )
         ledger = LedgerPerformer(lambda: self._files)
         performers = (
             RequestPerformer(self._remoting),
@@ -135,6 +145,8 @@ class ControllerGroupProcess:
         self._log(f"serves {self._listener.address}, {len(controller.state.groups)} groups")
         self._loop.stop_on_signals(signal.SIGTERM, signal.SIGINT)
         self._scan_later()
+        if self._records is not None:
+            self._records.started()
         try:
             self._take(Started())
             self._loop.run()
@@ -142,6 +154,14 @@ class ControllerGroupProcess:
         finally:
             self.host.stop()
             self._lock.close()
+            if self._records is not None:
+                self._records.close()
+
+    @property
+    def _state(self) -> DLedgerController:
+        """What it knows; it runs."""
+        assert self.host.state is not None
+        return self.host.state
 
     def _take(self, event: object) -> None:
         if self.host.is_up:
@@ -150,21 +170,20 @@ class ControllerGroupProcess:
     # ---- the recorder, and alarms ----
 
     def stepped(self, event: object, action: object) -> None:
-        """Say what has happened, if this member serves."""
-        del event
-        state = self.host.state
-        if isinstance(action, EntryActed) and state is not None and state.serves_in is not None:
+        """Write what an entry has done, say it if this member serves, and let it leave."""
+        if self._records is not None:
+            self._records.stepped(event, action)
+        if isinstance(action, EntryActed) and self._state.serves_in is not None:
             for happened in action.events:
                 self._log(str(happened))
+        self._links.release()
 
     def after(self, wait_ms: int, event: object) -> None:
         """Let the member hear an event in a while."""
         self._loop.after(wait_ms / 1000, lambda: self._take(event))
 
     def _role_changed(self, changed: RoleChanged) -> None:
-        state = self.host.state
-        assert state is not None
-        member = state.node.elector.member
+        member = self._state.node.elector.member
         self._log(f"{changed.role.value} of term {member.curr_term}, leader {member.leader_id}")
 
     # ---- whoever connects ----

@@ -28,7 +28,10 @@ _NOTIFIED_MAX: Final = 1024
 
 
 class ControllerLinks:
-    """All of them (rocketha.controller.host.Channels)."""
+    """All of them (rocketha.controller.host.Channels).
+
+    What a step sends and closes waits for `release`: it leaves the process when it was recorded.
+    """
 
     def __init__(
         self,
@@ -47,6 +50,13 @@ class ControllerLinks:
         self._heard_ms: dict[ChannelId, int] = {}
         self._last_channel = 0
         self._notices: dict[str, Link] = {}
+        self._outbox: list[Callable[[], None]] = []
+
+    def release(self) -> None:
+        """Do what waits."""
+        outbox, self._outbox = self._outbox, []
+        for leave in outbox:
+            leave()
 
     # ---- whoever connects ----
 
@@ -82,13 +92,19 @@ class ControllerLinks:
         self._gone(channel)
 
     def answer(self, channel: ChannelId, data: bytes) -> None:
-        """Send an answer, unless the channel is gone."""
+        """Send an answer, unless the channel is gone then."""
+        self._outbox.append(partial(self._answer, channel, data))
+
+    def _answer(self, channel: ChannelId, data: bytes) -> None:
         link = self._channels.get(channel)
         if link is not None:
             link.send(data)
 
     def close(self, channel: ChannelId, *, reason: str) -> None:
         """Close a channel."""
+        self._outbox.append(partial(self._close, channel, reason))
+
+    def _close(self, channel: ChannelId, reason: str) -> None:
         link = self._forget(channel)
         if link is not None:
             self._loop.log(f"{link.peer} is closed: {reason}")
@@ -99,7 +115,7 @@ class ControllerLinks:
         now_ms = self._clock.now_ms()
         for channel, heard_ms in list(self._heard_ms.items()):
             if now_ms - heard_ms > _SILENT_MAX_S * 1000:
-                self.close(channel, reason=f"nothing came in {_SILENT_MAX_S:.0f} s")
+                self._close(channel, f"nothing came in {_SILENT_MAX_S:.0f} s")
                 self._gone(channel)
 
     def _forget(self, channel: ChannelId) -> Link | None:
@@ -110,6 +126,9 @@ class ControllerLinks:
 
     def notify(self, address: str, data: bytes) -> None:
         """Tell a broker; what does not reach it, it asks for soon."""
+        self._outbox.append(partial(self._notify, address, data))
+
+    def _notify(self, address: str, data: bytes) -> None:
         link = self._notices.get(address)
         if link is None:
             if len(self._notices) >= _NOTIFIED_MAX:

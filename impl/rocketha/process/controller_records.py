@@ -2,7 +2,8 @@
 
 | record                     | when                                                              |
 |----------------------------|-------------------------------------------------------------------|
-| `NodeStarted`              | before the first event: what was written last, or the log says    |
+| `NodeStarted`              | before the first event: what was written last, or the log says;   |
+|                            | of a member of a group what its snapshot has                      |
 | action `ElectMaster`       | an entry was applied that elected `master`                        |
 | action `AlterSyncStateSet` | a proposal was taken                                              |
 | action `RefuseAlter`       | a proposal was refused: the set stays, as the next version        |
@@ -54,6 +55,7 @@ class ControllerRecords(StepRecorder):
     """The recorder of a controller process."""
 
     __slots__ = (
+        "_applies_again",
         "_configuration",
         "_file",
         "_incarnation",
@@ -71,14 +73,19 @@ class ControllerRecords(StepRecorder):
         elect_unclean: bool,
         state: Callable[[], ControllerState],
         shows_ms: Callable[[], TimestampMs],
+        applies_again: bool = False,
     ) -> None:
         """Open the file; `state` returns what the controller knows.
+
+        One that `applies_again` begins with a snapshot, or with nothing, and writes again what the
+        entries behind it have done: of such records those count that are new.
 
         Raises: RecordError: what is in it does not belong together; OSError
         """
         self._configuration = configuration
         self._state = state
         self._shows_ms = shows_ms
+        self._applies_again = applies_again
         self._known: dict[str, Json] = {}
         self._incarnation = self._sequence = self._last_ns = 0
         header = NodeHeader(
@@ -123,7 +130,7 @@ class ControllerRecords(StepRecorder):
         self._incarnation += 1
         self._sequence = 0
         present = self._parts()
-        if not self._known:
+        if not self._known or self._applies_again:
             self._write(STARTED, None, present)
             return
         before = self._known

@@ -15,7 +15,6 @@ from rocketmq_peer.configuration import (
     Promises,
     Value,
 )
-from rocketmq_peer.errors import PeerError
 
 __all__ = ["GroupOptions", "Replication"]
 
@@ -60,12 +59,6 @@ class GroupOptions:
     capture: bool = False
     agent: bool = True
     """Without it nobody writes records."""
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot be. Raises: PeerError"""
-        several = self.controllers > 1 and not self.is_legacy
-        if self.controller_kind is ControllerKind.ROCKETHA and several and self.agent:
-            raise PeerError(f"rocketha's {self.controllers} controllers keep no records: no agent")
 
     @property
     def is_legacy(self) -> bool:

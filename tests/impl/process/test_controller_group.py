@@ -160,16 +160,16 @@ def log_of(run: ControllerRun) -> tuple[int, int]:
     ("settings", "said"),
     [
         ({"controllerDLegerSelfId": "n9"}, "controllerDLegerPeers does not have n9"),
-        ({"recordsPath": "r"}, "recordsPath is for a controller that is alone"),
+        ({"recordsPath": "r"}, "recordsNode is missing"),
         ({"minVoteIntervalMs": "x"}, "minVoteIntervalMs is no number"),
-        ({"minVoteIntervalMs": "300"}, "maxVoteIntervalMs: is not above the minimum"),
+        ({"maxVoteIntervalMs": "50"}, "maxVoteIntervalMs: is not above the minimum"),
     ],
 )
 def test_a_member_that_cannot_be_configured_is_said_in_a_line(
     settings: dict[str, str], said: str, tmp_path: Path
 ) -> None:
     peers = "n0-127.0.0.1:1;n1-127.0.0.1:2"
-    values = {"controllerDLegerPeers": peers, "maxVoteIntervalMs": "250", **settings}
+    values = {"controllerDLegerPeers": peers, "minVoteIntervalMs": "50", **settings}
     with ControllerRun(tmp_path, **values) as run:
         assert run.launch().wait(60) == 2
         assert said in run.said()

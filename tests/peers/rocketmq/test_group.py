@@ -283,12 +283,6 @@ def test_the_controller_may_be_rocketha_and_keeps_records_and_files(
     assert said == [(1, STARTED), (1, STOPPED), (2, STARTED), (2, STOPPED)]
 
 
-def test_a_controller_group_of_rocketha_keeps_no_records() -> None:
-    with pytest.raises(PeerError, match="rocketha's 3 controllers keep no records: no agent"):
-        GroupOptions(controllers=3, controller_kind=ControllerKind.ROCKETHA)
-    GroupOptions(controllers=3, controller_kind=ControllerKind.ROCKETHA, agent=False)
-
-
 @pytest.mark.parametrize(
     ("controllers", "kind", "expected"),
     [

@@ -113,7 +113,6 @@ def test_a_group_of_rockethas_controllers_leads_released_brokers(
         controllers=3,
         controller_kind=ControllerKind.ROCKETHA,
         promises=promises,
-        agent=False,
     )
     with Group(tmp_path / "run", fetched(version), options) as group:
         group.start()
@@ -134,6 +133,15 @@ def test_a_group_of_rockethas_controllers_leads_released_brokers(
         assert client.read("orders").ids[:1] == ("a0",)
         controller = address(group.ports.controller(1).remoting)
         assert "#ControllerLeaderAddress" in group.admin("getControllerMetaData", "-a", controller)
+    controllers = [one for one in read_logs(group.folder / "records") if one.header.node[0] == "c"]
+    elected = {
+        (str(record.params["master"]), record.state["epoch"])
+        for log in controllers
+        for record in log.records
+        if record.action == "ElectMaster"
+    }
+    assert len(controllers) == 3
+    assert {("b1", 1), ("b2", 2)} <= elected
 
 
 @pytest.mark.slow
