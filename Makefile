@@ -6,8 +6,7 @@ BIN     := $(VENV)/bin
 LOCKED  := $(VENV)/.locked
 READY   := $(VENV)/.ready
 LOCK    := requirements.lock
-# More than the two cores of CI: some tests wait, for processes or for time to pass.
-WORKERS ?= 3
+WORKERS ?= 2
 
 # Asked of each candidate: a Python that is new enough and can make virtual environments.
 USABLE  := import sys, venv; sys.exit(sys.version_info < (3, 11))

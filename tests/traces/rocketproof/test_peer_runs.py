@@ -100,13 +100,6 @@ def test_a_release_that_is_not_fetched_is_named(
     assert "fetch --version 5.5.0" in result.output
 
 
-def test_rocketha_leads_no_scenario_of_three_controllers() -> None:
-    words = ["peer", "rocketmq", "run", "three_controllers", "--controller", "rocketha"]
-    result = CliRunner().invoke(main, words)
-    assert result.exit_code == 2
-    assert "rocketha's controller is alone, not one of 3" in result.output
-
-
 def test_who_led_the_brokers_is_said(tmp_path: Path) -> None:
     run = msgspec.structs.replace(played(tmp_path, 1), controller="rocketha")
     judged = JudgedRun(run=run, folder=tmp_path, traces=())

@@ -41,5 +41,5 @@ PLUG: Final = ProtocolPlug(
     changes=dledger_changes,
     records=_records,
     cores=("dledger",),
-    configurations=(*[SimOptions()] * 7, SimOptions(brokers=1)),
+    configurations=(*[SimOptions()] * 6, SimOptions(brokers=5), SimOptions(brokers=1)),
 )
