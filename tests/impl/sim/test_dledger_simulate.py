@@ -233,3 +233,11 @@ def test_under_the_hammer_no_member_takes_a_step_while_it_stands_still(runs: Run
 
     assert len(hammered) > 3
     assert [seed for seed in hammered if runs[seed][1].while_still] == []
+
+
+def test_who_goes_on_hears_at_once_what_came_meanwhile() -> None:
+    """Seed 3138: a timer of a leader that went on when faults ended came a second later."""
+    run = simulate(SIMULATION, 3138, SimOptions(), SIMULATION.unobserved())
+
+    assert run.report.converged
+    assert run.obligations.missed == ()

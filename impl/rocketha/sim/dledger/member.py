@@ -147,6 +147,9 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
         """Its files before the effect under way, while its disk is about to fail."""
         self._slow_until_ms = 0
         self._still_until_ms = 0
+        self._held: dict[int, Callable[[], None]] = {}
+        """What comes while it stands still, in this order."""
+        self._holds = 0
         ledger = LedgerPerformer(self.files)
         super().__init__(
             machine.id,
@@ -214,9 +217,16 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
         self._still_until_ms = max(self._still_until_ms, self._cluster.scheduler.now_ms + wait_ms)
 
     def go_on(self) -> None:
-        """Stand still no longer, and have a disk that works."""
+        """Stand still no longer, hear what came meanwhile, and have a disk that works."""
         self._still_until_ms = self._slow_until_ms = 0
         self.machine.device.fail(None)
+        if self._held:
+            self._cluster.scheduler.after(0, self._hear_held)
+
+    def _hear_held(self) -> None:
+        held, self._held = self._held, {}
+        for later in held.values():
+            later()
 
     def when_it_runs(self, act: Callable[[], None]) -> None:
         """Do something as soon as the process does not stand still, if it is the same then."""
@@ -225,12 +235,19 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
             act()
             return
         incarnation = self.machine.incarnation
+        number = self._holds = self._holds + 1
 
         def later() -> None:
             if self.machine.incarnation == incarnation:
                 self.when_it_runs(act)
 
-        self._cluster.scheduler.after(wait_ms, later)
+        def when_it_goes_on() -> None:
+            held = self._held.pop(number, None)
+            if held is not None:
+                held()
+
+        self._held[number] = later
+        self._cluster.scheduler.after(wait_ms, when_it_goes_on)
 
     def arrive(self, arrived: Arrived) -> None:
         """Hear a request, and perhaps once more later: then nobody waits for the answer."""
