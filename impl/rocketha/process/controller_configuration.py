@@ -39,11 +39,12 @@ from rocketha.dledger.config import DLedgerConfig
 from rocketha.errors import ConfigurationError, PacketError
 from rocketha.formats.controller_responses import MetadataInfo
 from rocketha.formats.properties import pull_properties
+from rocketha.process.dledger_configuration import peer_addresses
 
 __all__ = ["ControllerConfiguration", "RecordsConfiguration", "read_configuration"]
 
 _TYPE: Final = "rocketha"
-_PEER: Final = re.compile(r"([A-Za-z0-9_]+)-([^;\s]+:[0-9]{1,5})\Z", re.ASCII)
+_PEERS: Final = "controllerDLegerPeers"
 _MILLISECONDS: Final = re.compile(r"[1-9][0-9]{0,8}\Z", re.ASCII)
 _NUMBER: Final = re.compile(r"[0-9]{1,9}\Z", re.ASCII)
 _OF_GROUPS: Final = {
@@ -59,7 +60,7 @@ _NAMES: Final = frozenset(
         "controllerType",
         "controllerDLegerGroup",
         "controllerDLegerSelfId",
-        "controllerDLegerPeers",
+        _PEERS,
         "controllerStorePath",
         "scanNotActiveBrokerInterval",
         "enableElectUncleanMaster",
@@ -136,7 +137,9 @@ def _configuration(said: Mapping[str, str]) -> ControllerConfiguration:
     if said.get("controllerType", _TYPE) != _TYPE:
         raise _Wrong(f"controllerType is not {_TYPE}")
     own_id = _given(said, "controllerDLegerSelfId")
-    addresses = _addresses(_given(said, "controllerDLegerPeers"), own_id)
+    addresses = peer_addresses(_PEERS, _given(said, _PEERS))
+    if own_id not in addresses:
+        raise _Wrong(f"{_PEERS} does not have {own_id}")
     group = _given(said, "controllerDLegerGroup")
     scan = said.get("scanNotActiveBrokerInterval", "5000")
     if not _MILLISECONDS.match(scan):
@@ -162,20 +165,6 @@ def _configuration(said: Mapping[str, str]) -> ControllerConfiguration:
             }
         ),
     )
-
-
-def _addresses(text: str, own_id: str) -> Mapping[str, str]:
-    found: dict[str, str] = {}
-    for one in text.split(";"):
-        peer = _PEER.match(one)
-        if peer is None or peer[1] in found:
-            raise _Wrong(
-                f"controllerDLegerPeers: {one[:40]!a} is no id-host:port, or a second of this id"
-            )
-        found[peer[1]] = peer[2]
-    if own_id not in found:
-        raise _Wrong(f"controllerDLegerPeers does not have {own_id}")
-    return MappingProxyType(found)
 
 
 def _node(

@@ -46,14 +46,14 @@ from rocketha.process.controller_links import ControllerLinks
 from rocketha.process.controller_records import ControllerRecords
 from rocketha.process.dledger_remoting import DLedgerRemoting
 from rocketha.process.event_loop import EventLoop, Link, Log
-from rocketha.process.node_timers import NodeTimers
+from rocketha.process.node_timers import NodeTimers, has_no_backlog, transfers_nothing
 from rocketha.process.packets import PacketHandler
 from rocketha.process.store_lock import lock_store
 from rocketha.runtime.events import RequestArrived, ResponseArrived, TimerFired
 from rocketha.runtime.node_host import NodeHost
 from rocketha.runtime.performers import RequestPerformer
 from rocketha.storage.disk import RealDisk
-from rocketha.types import ConnectionId, RequestId, RequestReference, TimestampMs
+from rocketha.types import RequestId, RequestReference, TimestampMs
 
 __all__ = ["ControllerGroupProcess"]
 
@@ -122,8 +122,8 @@ class ControllerGroupProcess:
                 self._loop,
                 self._clock,
                 timer=lambda: self._take(TimerFired()),
-                transfer=_transfers_nothing,
-                backlog=_has_no_backlog,
+                transfer=transfers_nothing,
+                backlog=has_no_backlog,
             ),
             alarms=self,
         )
@@ -238,11 +238,3 @@ class ControllerGroupProcess:
             self._take(ScanDue())
 
         self._loop.after(self._configuration.scan_ms / 1000, scan)
-
-
-def _transfers_nothing(conn: ConnectionId) -> None:
-    raise AssertionError(f"a controller transfers nothing: {conn}")
-
-
-def _has_no_backlog(conn: ConnectionId) -> int:
-    raise AssertionError(f"a controller transfers nothing: {conn}")

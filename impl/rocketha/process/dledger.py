@@ -50,7 +50,7 @@ from rocketha.process.dledger_configuration import DLedgerConfiguration, read_co
 from rocketha.process.dledger_records import DLedgerRecords
 from rocketha.process.dledger_remoting import DLedgerRemoting
 from rocketha.process.event_loop import EventLoop, Log
-from rocketha.process.node_timers import NodeTimers
+from rocketha.process.node_timers import NodeTimers, has_no_backlog, transfers_nothing
 from rocketha.process.store_lock import lock_store
 from rocketha.recording.dledger_parts import MemberParts
 from rocketha.runtime.effects import AnswerClient
@@ -58,7 +58,7 @@ from rocketha.runtime.events import RequestArrived, RequestEvent, ResponseArrive
 from rocketha.runtime.node_host import NodeHost
 from rocketha.runtime.performers import ClientPerformer, RequestPerformer
 from rocketha.storage.disk import Disk, RealDisk
-from rocketha.types import ConnectionId, RequestId, RequestReference, TimestampMs
+from rocketha.types import RequestId, RequestReference, TimestampMs
 
 __all__ = ["DLedgerProcess", "main"]
 
@@ -122,8 +122,8 @@ class DLedgerProcess:
                 self._loop,
                 self._clock,
                 timer=lambda: self._take(TimerFired()),
-                transfer=_transfers_nothing,
-                backlog=_has_no_backlog,
+                transfer=transfers_nothing,
+                backlog=has_no_backlog,
             ),
             alarms=self,
         )
@@ -230,14 +230,6 @@ class DLedgerProcess:
     def _respond(self, request: RequestId, answer: DLedgerResponse) -> None:
         command = push_response(answer, opaque=0)
         self._remoting.respond(request, command.code, command.body)
-
-
-def _transfers_nothing(conn: ConnectionId) -> None:
-    raise AssertionError(f"a DLedger node transfers nothing: {conn}")
-
-
-def _has_no_backlog(conn: ConnectionId) -> int:
-    raise AssertionError(f"a DLedger node transfers nothing: {conn}")
 
 
 def main(arguments: list[str]) -> int:

@@ -52,7 +52,7 @@ from rocketha.formats.properties import pull_properties
 from rocketha.process.dledger_records import RecordsConfiguration
 from rocketha.types import SizeBytes
 
-__all__ = ["DLedgerConfiguration", "read_configuration"]
+__all__ = ["DLedgerConfiguration", "peer_addresses", "read_configuration"]
 
 _PEER: Final = re.compile(r"([A-Za-z0-9_]+)-([^;\s]+:[0-9]{1,5})\Z", re.ASCII)
 _NUMBER: Final = re.compile(r"[0-9]{1,10}\Z", re.ASCII)
@@ -119,7 +119,7 @@ def read_configuration(path: Path) -> DLedgerConfiguration:
     unknown = sorted(said.keys() - _NAMES)
     if unknown:
         raise ConfigurationError(unknown[0], reason="is no setting of this node")
-    addresses = _addresses(_given(said, "peers"))
+    addresses = peer_addresses("peers", _given(said, "peers"))
     own_id = said.get("selfId", "n0")
     settings: dict[str, Any] = {
         **{field: _number(said, name) for name, field in _NUMBERS.items() if name in said},
@@ -153,14 +153,14 @@ def _records(said: Mapping[str, str], own_id: str) -> RecordsConfiguration | Non
     return RecordsConfiguration(path=Path(said["recordsPath"]), peers=peers)
 
 
-def _addresses(text: str) -> Mapping[str, str]:
-    """Read `peers`. Raises: ConfigurationError"""
+def peer_addresses(name: str, text: str) -> Mapping[str, str]:
+    """Read where members are, by their ids, of this setting. Raises: ConfigurationError"""
     found: dict[str, str] = {}
     for one in text.split(";"):
         peer = _PEER.match(one)
         if peer is None or peer[1] in found:
             reason = f"{one[:40]!a} is no id-host:port, or a second one of this id"
-            raise ConfigurationError("peers", reason=reason)
+            raise ConfigurationError(name, reason=reason)
         found[peer[1]] = peer[2]
     return MappingProxyType(found)
 

@@ -10,7 +10,7 @@ from rocketha.process.event_loop import Alarm, EventLoop
 from rocketha.runtime.core import Sender
 from rocketha.types import ConnectionId, TimestampMs
 
-__all__ = ["NodeTimers"]
+__all__ = ["NodeTimers", "has_no_backlog", "transfers_nothing"]
 
 _FULL_BYTES: Final = 1 << 20
 """With so much on the way nothing more is given to a connection."""
@@ -70,3 +70,13 @@ class NodeTimers:
             self._transfer(conn)
 
         plan[conn] = self._loop.after(wait_s, due)
+
+
+def transfers_nothing(conn: ConnectionId) -> None:
+    """Be the transfer of a node whose connections its core does not know."""
+    raise AssertionError(f"this node transfers nothing: {conn}")
+
+
+def has_no_backlog(conn: ConnectionId) -> int:
+    """Be the backlog of such a node."""
+    raise AssertionError(f"this node transfers nothing: {conn}")

@@ -186,7 +186,7 @@ def test_its_records_say_who_was_elected_by_the_names_of_nodes(tmp_path: Path) -
     ("settings", "said"),
     [
         ({"controllerStorePath": ""}, "controllerStorePath is missing"),
-        ({"controllerDLegerPeers": "n0"}, "'n0' is no id-host:port, or a second of this id"),
+        ({"controllerDLegerPeers": "n0"}, "'n0' is no id-host:port, or a second one of this id"),
         ({"controllerDLegerSelfId": "n1"}, "controllerDLegerPeers does not have n1"),
         ({"minVoteIntervalMs": "50"}, "is no setting of a controller that is alone"),
         ({"controllerDLegerPeers": "n0-192.0.2.1:9878"}, "it is not on loopback"),
