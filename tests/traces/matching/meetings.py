@@ -58,6 +58,9 @@ class Meeting(Unconstrained):
     def show(self, state: ModelState) -> State:
         return dict(zip(self.variables, [self.show_value(v) for v in state], strict=True))
 
+    def adopt_variable(self, name: str, value: Value) -> RuntimeValue:
+        return self.adopt_value(self.reading.variable(name, value))
+
     def adopt_value(self, value: Value) -> RuntimeValue:
         return to_runtime(value)
 

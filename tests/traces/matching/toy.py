@@ -58,6 +58,9 @@ class ToyModel(Unconstrained):
         pairs = zip(self.variables, state, strict=True)
         return {name: self.show_value(value) for name, value in pairs}
 
+    def adopt_variable(self, name: str, value: Value) -> RuntimeValue:
+        return self.adopt_value(self.reading.variable(name, value))
+
     def adopt_value(self, value: Value) -> RuntimeValue:
         return canonical(value)
 

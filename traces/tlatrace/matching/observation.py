@@ -107,10 +107,7 @@ def observe(model: Oracle, event: Event, expressions: Collection[str] = ()) -> O
         read = model.reading.arguments(event.action, arguments)
         params = tuple([None if one is None else model.adopt_value(one) for one in read])
     logged = tuple([one for one in params or () if one is not None])
-    known = [
-        (index[name], model.adopt_value(value))
-        for name, value in model.reading.state(given).items()
-    ]
+    known = [(index[name], model.adopt_variable(name, value)) for name, value in given.items()]
     state = tuple([value for _, value in sorted(known, key=lambda pair: pair[0])])
     values = _Read(model.reading, index)
     return Observation(

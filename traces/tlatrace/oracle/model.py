@@ -60,6 +60,8 @@ class Model:
         self.box = source.box
         self.values: State = {name: from_json(json.loads(text)) for name, text in source.values}
         self.reading = Reading(source.types)
+        self._adopted: dict[str, tuple[Value, RuntimeValue]] = {}
+        """Variable -> the value that was adopted last: most steps leave most variables alone."""
         self._functions = _open(source)
         self._constraints = [r for r in self._functions if r.startswith("constraint ")]
         self._action_constraints = [
@@ -76,7 +78,12 @@ class Model:
         Raises:
             ModelGapError: as `Reading.state`.
         """
-        return to_runtime(self.reading.variable(name, value))
+        known = self._adopted.get(name)
+        if known is not None and known[0] is value:
+            return known[1]
+        adopted = to_runtime(self.reading.variable(name, value))
+        self._adopted[name] = (value, adopted)
+        return adopted
 
     def adopt_params(self, action: str | None, params: Sequence[Value]) -> tuple[RuntimeValue, ...]:
         """Turn the arguments of an action in a trace into the model's own.
