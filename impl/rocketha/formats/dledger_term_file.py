@@ -21,6 +21,7 @@ Source: MemberState (`loadPersistentState`, `persistState`; up to 0.3.2 `loadTer
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from rocketha.errors import EncodingError, TermFileError
@@ -58,6 +59,7 @@ def encode_term_file(kept: TermAndVote, *, checked: bool = True) -> bytes:
         raise EncodingError(TERM_FILE, reason=error.reason) from None
 
 
+@lru_cache(1024)  # whoever records a node looks at every step
 def decode_term_file(data: bytes, *, accept_unchecked: bool = False) -> TermAndVote:
     """Read the file, with `accept_unchecked` also one that DLedger wrote. Raises: TermFileError"""
     try:
