@@ -262,6 +262,7 @@ class PartFollower(GroupFollower):
             self._emit(("IncreaseTerm", (name,)))
         if after.vote not in (NONE, self.seen[name].vote):
             self._voted(name, after.vote)
+        self._took_snapshot(name, after)
         end = look.end_index + 1
         before = self.seen[name]
         if end < before.synced:
@@ -274,6 +275,38 @@ class PartFollower(GroupFollower):
 
     def _change(self, name: str, **changed: object) -> None:
         self.seen[name] = replace(self.seen[name], **changed)  # type: ignore[arg-type]
+
+    def _took_snapshot(self, name: str, after: Seen) -> None:
+        """Take a snapshot that was not written down, or what was cut for one that was."""
+        before = self.seen[name]
+        if after.snap == before.applied > before.snap:
+            self._change(name, snap=after.snap)
+            self._follow_leadership(name, before, self.seen[name])
+            self._emit(("SaveSnapshot", (name,)))
+        elif after.snap > before.snap:
+            self._installed(name, after.snap)
+        elif after.base > before.base:
+            self._change(name, base=after.base, base_term=after.base_term)
+            self._emit(("CutLog", (name,)))
+
+    def _installed(self, name: str, count: int) -> None:
+        before = self.seen[name]
+        led = self._log_of_leader(before.leader, before.term)
+        if len(led) < count:
+            return  # nobody has sent it: the restart will be none of the specification's
+        is_new, has = count > before.base, before.log[count - 1 : count] == led[count - 1 : count]
+        self._change(
+            name,
+            snap=count,
+            applied=count,
+            commit=max(before.commit, count),
+            same=max(before.same, count),
+            base=max(before.base, count),
+            base_term=led[count - 1][0] if is_new else before.base_term,
+            log=before.log if has else led[:count],
+            synced=before.synced if has else count,
+        )
+        self._emit(("InstallSnapshot", (name,)))
 
     def _voted(self, name: str, candidate: str) -> None:
         _, term, end, end_term = self.seen[name].ask

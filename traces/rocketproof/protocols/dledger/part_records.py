@@ -130,7 +130,8 @@ class PartRecords(RecordProjection):
             self._group.will_commit(record.node, shown.committed + 1)
         if shown.same > before.same:
             self._group.compares(record.node, ids, shown.same + 1)
-        if member.end_index + 1 < len(self._group.seen[record.node].log):
+        cuts = member.end_index + 1 < len(self._group.seen[record.node].log)
+        if cuts and shown.snapshot == before.snapshot:
             self._group.cuts(record.node, member.end_index + 1)
         sent = [frame_of(message) for message in record.sent]
         told = self._group.steps(member, record.event, ids, sent)
