@@ -20,6 +20,8 @@
 | `recordsNode`                 | what it is called there: `c1`                                 |
 | `recordsBrokerName`           | the group that they speak of                                  |
 | `recordsNames`                | a file of lines `host:port=node`: what brokers are called     |
+| `recordsMemberPath`           | where a member of a group writes what its DLedger node does   |
+|                               | (`dledger_records`); all members write, or none               |
 
 No other name is taken. The file is as `rocketha.formats.properties` has it.
 
@@ -39,6 +41,7 @@ from rocketha.dledger.config import DLedgerConfig
 from rocketha.errors import ConfigurationError, PacketError
 from rocketha.formats.controller_responses import MetadataInfo
 from rocketha.formats.properties import pull_properties
+from rocketha.process import dledger_records
 from rocketha.process.dledger_configuration import peer_addresses
 
 __all__ = ["ControllerConfiguration", "RecordsConfiguration", "read_configuration"]
@@ -55,6 +58,7 @@ _OF_GROUPS: Final = {
     "snapshotThreshold": "snapshot_threshold",
 }
 _OF_RECORDS: Final = ("recordsPath", "recordsNode", "recordsBrokerName", "recordsNames")
+_OF_MEMBER: Final = "recordsMemberPath"
 _NAMES: Final = frozenset(
     {
         "controllerType",
@@ -66,6 +70,7 @@ _NAMES: Final = frozenset(
         "enableElectUncleanMaster",
         *_OF_GROUPS,
         *_OF_RECORDS,
+        _OF_MEMBER,
     }
 )
 
@@ -95,6 +100,8 @@ class ControllerConfiguration:
     scan_ms: int = 5000
     elect_unclean: bool = False
     records: RecordsConfiguration | None = None
+    member_records: dledger_records.RecordsConfiguration | None = None
+    """Where a member of a group writes what its node does."""
     said: Mapping[str, str]
     """What the file says, and what it leaves open, as it is told to operators."""
 
@@ -156,6 +163,7 @@ def _configuration(said: Mapping[str, str]) -> ControllerConfiguration:
         scan_ms=int(scan),
         elect_unclean=unclean == "true",
         records=_records(said),
+        member_records=_member_records(said, tuple(addresses)),
         said=MappingProxyType(
             {
                 "controllerType": _TYPE,
@@ -172,7 +180,7 @@ def _node(
 ) -> DLedgerConfig | None:
     """Raises: ConfigurationError"""
     if len(peers) == 1:
-        for name in _OF_GROUPS:
+        for name in (*_OF_GROUPS, _OF_MEMBER):
             if name in said:
                 raise _Wrong(f"{name} is no setting of a controller that is alone")
         return None
@@ -199,6 +207,14 @@ def _records(said: Mapping[str, str]) -> RecordsConfiguration | None:
     return RecordsConfiguration(
         path=Path(path), node=node, broker_name=broker_name, names=_read_names(Path(names))
     )
+
+
+def _member_records(
+    said: Mapping[str, str], peers: tuple[str, ...]
+) -> dledger_records.RecordsConfiguration | None:
+    if _OF_MEMBER not in said:
+        return None
+    return dledger_records.RecordsConfiguration(path=Path(_given(said, _OF_MEMBER)), peers=peers)
 
 
 def _read_names(path: Path) -> Mapping[str, str]:

@@ -44,15 +44,17 @@ from rocketha.process.clock import ProcessClock
 from rocketha.process.controller_configuration import ControllerConfiguration
 from rocketha.process.controller_links import ControllerLinks
 from rocketha.process.controller_records import ControllerRecords
+from rocketha.process.dledger_records import DLedgerRecords
 from rocketha.process.dledger_remoting import DLedgerRemoting
 from rocketha.process.event_loop import EventLoop, Link, Log
 from rocketha.process.node_timers import NodeTimers, has_no_backlog, transfers_nothing
 from rocketha.process.packets import PacketHandler
 from rocketha.process.store_lock import lock_store
+from rocketha.recording.dledger_parts import MemberParts
 from rocketha.runtime.events import RequestArrived, ResponseArrived, TimerFired
 from rocketha.runtime.node_host import NodeHost
 from rocketha.runtime.performers import RequestPerformer
-from rocketha.storage.disk import RealDisk
+from rocketha.storage.disk import Disk, RealDisk
 from rocketha.types import RequestId, RequestReference, TimestampMs
 
 __all__ = ["ControllerGroupProcess"]
@@ -74,29 +76,22 @@ class ControllerGroupProcess:
         self._loop = EventLoop(log=log)
         self._lock = lock_store(configuration.store)
         self._machine = DLedgerControllerMachine(ControllerStateMachine())
-        self._files = DLedgerFiles.open(
-            RealDisk(configuration.store), StoreOptions(), self._machine
-        )
+        disk = RealDisk(configuration.store)
+        self._files = DLedgerFiles.open(disk, StoreOptions(), self._machine)
+        self._member_records = self._of_member(disk)
         addresses = configuration.addresses
         self._remoting = DLedgerRemoting(
             self._loop,
             {peer_number(node, peer): addresses[peer] for peer in node.peers},
             asked=self._asked,
             answered=self._answered,
+            records=self._member_records,
         )
         self._links = ControllerLinks(
             self._loop, self._clock, received=self._frame_received, gone=self._gone
         )
         self._scans_soon = False
-        self._records: ControllerRecords | None = None
-        if configuration.records is not None:
-            self._records = ControllerRecords(
-                configuration.records,
-                elect_unclean=configuration.elect_unclean,
-                state=lambda: self._state.controller.state,
-                shows_ms=self._clock.now_ms,
-                applies_again=True,
-            )
+        self._records = self._of_controller()
         ledger = LedgerPerformer(lambda: self._files)
         performers = (
             RequestPerformer(self._remoting),
@@ -147,6 +142,8 @@ class ControllerGroupProcess:
         self._scan_later()
         if self._records is not None:
             self._records.started()
+        if self._member_records is not None:
+            self._member_records.started()
         try:
             self._take(Started())
             self._loop.run()
@@ -154,8 +151,9 @@ class ControllerGroupProcess:
         finally:
             self.host.stop()
             self._lock.close()
-            if self._records is not None:
-                self._records.close()
+            for records in (self._records, self._member_records):
+                if records is not None:
+                    records.close()
 
     @property
     def _state(self) -> DLedgerController:
@@ -169,13 +167,42 @@ class ControllerGroupProcess:
 
     # ---- the recorder, and alarms ----
 
+    def _of_controller(self) -> ControllerRecords | None:
+        """Open the records of elections and sets. Raises: RecordError, OSError"""
+        configuration = self._configuration
+        if configuration.records is None:
+            return None
+        return ControllerRecords(
+            configuration.records,
+            elect_unclean=configuration.elect_unclean,
+            state=lambda: self._state.controller.state,
+            shows_ms=self._clock.now_ms,
+            applies_again=True,
+        )
+
+    def _of_member(self, disk: Disk) -> DLedgerRecords | None:
+        """Open the records of the node beneath. Raises: RecordError, OSError"""
+        records = self._configuration.member_records
+        if records is None:
+            return None
+        seen = MemberParts(disk, StoreOptions(), lambda: self._files)
+        return DLedgerRecords(
+            records,
+            self._node,
+            parts=lambda: seen.of(self._state.node),
+            shows_ms=self._clock.now_ms,
+        )
+
     def stepped(self, event: object, action: object) -> None:
         """Write what an entry has done, say it if this member serves, and let it leave."""
         if self._records is not None:
             self._records.stepped(event, action)
+        if self._member_records is not None:
+            self._member_records.stepped(event, None if isinstance(action, EntryActed) else action)
         if isinstance(action, EntryActed) and self._state.serves_in is not None:
             for happened in action.events:
                 self._log(str(happened))
+        self._remoting.release()
         self._links.release()
 
     def after(self, wait_ms: int, event: object) -> None:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from rocketha.dledger.snapshots import SnapshotStore
@@ -16,11 +18,20 @@ from rocketha.formats.broker_requests import BrokerResponse
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import GetMetadataInfo, GetReplicaInfo
 from rocketha.formats.controller_responses import MetadataInfo, ReplicaInfo
+from rocketha.recording.node_log import NodeLog
 from rocketha.storage.disk import RealDisk
 from tests.free_ports import free_ports
 from tests.impl.process.broker_peers import BrokerRun, records_in
 from tests.impl.process.controller_peers import GROUP, ControllerRun, until
+from tests.impl.process.member_records import (
+    actions_that_conform,
+    judged,
+    logs_of,
+    records_of,
+)
+from tlatrace.judgement.verdict import Diverges
 
+MEMBERS = ("n0", "n1", "n2")
 Controllers = list[ControllerRun]
 
 
@@ -38,6 +49,7 @@ def a_group(folder: Path, **settings: str) -> Iterator[Controllers]:
                 home,
                 controllerDLegerSelfId=f"n{number}",
                 controllerDLegerPeers=peers,
+                recordsMemberPath=str(records_of(folder, f"n{number}")),
                 heartBeatTimeIntervalMs="150",
                 minVoteIntervalMs="50",
                 maxVoteIntervalMs="250",
@@ -94,11 +106,13 @@ def test_the_group_elects_a_master_when_its_leader_and_the_old_master_are_dead(
         second.send_until_ok(b"b")
 
         assert leader_of(controllers) is not leader
-        leader.launch()
+        leader.start()
         first.start()
         in_sync(controllers, {1, 2})
         bodies = [record.message.body for record in records_in(second.pull(0).body)]
         assert bodies == [b"a", b"b"]
+    actions = actions_that_conform(tmp_path, logs_of(tmp_path, MEMBERS))
+    assert {"ParseVotes", "AppendAsLeader", "Apply", "Crash"} <= actions
 
 
 def test_a_group_that_was_stopped_goes_on_from_its_files(tmp_path: Path) -> None:
@@ -127,6 +141,11 @@ def test_who_does_not_lead_refuses_brokers_and_says_who_leads(tmp_path: Path) ->
         assert not found.is_leader
         said = [f"n{number}:127.0.0.1:{one.port};" for number, one in enumerate(controllers)]
         assert found.peers == "".join(said)
+    logs = logs_of(tmp_path, MEMBERS)
+    assert "CommitEntry" in actions_that_conform(tmp_path, logs)
+    leads = MEMBERS[controllers.index(leader)]
+    forged = [with_an_early_commit(log) if log.header.node == leads else log for log in logs]
+    assert isinstance(judged(tmp_path, forged), Diverges)
 
 
 def test_who_was_away_for_long_is_refilled_by_a_snapshot(tmp_path: Path) -> None:
@@ -143,6 +162,19 @@ def test_who_was_away_for_long_is_refilled_by_a_snapshot(tmp_path: Path) -> None
             assert one.end(signal.SIGTERM) == 0
         begins_behind, end = log_of(other)
         assert left_at < begins_behind <= end
+    actions = actions_that_conform(tmp_path, logs_of(tmp_path, MEMBERS))
+    assert {"SaveSnapshot", "CutLog", "InstallSnapshot", "Crash"} <= actions
+
+
+def with_an_early_commit(log: NodeLog) -> NodeLog:
+    """Return what a member wrote, but for one commit index that is one larger."""
+    records = list(log.records)
+    at = next(n for n, one in enumerate(records) if one.sequence and "committed" in one.state)
+    committed = records[at].state["committed"]
+    assert isinstance(committed, int)
+    state = {**records[at].state, "committed": committed + 1}
+    records[at] = msgspec.structs.replace(records[at], state=state)
+    return replace(log, records=tuple(records))
 
 
 def snapshots_of(run: ControllerRun) -> tuple[int, ...]:
