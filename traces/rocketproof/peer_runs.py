@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["JudgedRun", "JudgedTrace", "judge_run"]
 
 
+_RECORDS_OF: Final = {"dledger": "members"}
+"""Where the records of other nodes are than brokers and controllers."""
 _ANSWERS_ALONE: Final = "MasterAck"
 """What the configuration of a release does as shipped: no set is waited for."""
 
@@ -113,11 +115,11 @@ def judge_run(run: PlayedRun, folder: Path, *, museum: Collection[str] | None) -
     """
     if museum is not None and not run.promises_durability:
         museum = {*museum, _ANSWERS_ALONE}
-    records = folder / "records"
-    logs = read_logs(records)
     judged: list[JudgedTrace] = []
     for protocol in run.protocols:
         plug = PROTOCOLS[protocol]
+        records = folder / _RECORDS_OF.get(protocol, "records")
+        logs = read_logs(records)
         traces = traces_of(plug, records, logs)
         kept = () if run.promises_durability else plug.kept_without_promises
         results = judge_records(plug, records, logs, traces, invariants=kept)

@@ -6,6 +6,7 @@ controller gives it, as each registers before the next one may. What is in the f
 | path                  | what                                                                  |
 |-----------------------|-----------------------------------------------------------------------|
 | `records/*.jsonl`     | what each broker and controller wrote, see `traces/RECORDS.md`        |
+| `members/*.jsonl`     | what DLedger nodes of several controllers of rocketha wrote           |
 | `clients.ndjson`      | what clients saw, see `client`                                        |
 | `harness.ndjson`      | what was done to the group: `at_ns`, `do`, and to what                |
 | `wire.ndjson`         | with `capture`: what went through the proxies, see `proxy`            |

@@ -15,7 +15,7 @@ __all__ = ["GroupRecords"]
 
 
 class GroupRecords:
-    """The files below `records/` of a run."""
+    """The files below `records/` of a run, and below `members/`."""
 
     def __init__(self, folder: Path, options: GroupOptions, *, broker_name: str) -> None:
         """Take the folder of the run, whose brokers are called so together."""
@@ -48,11 +48,16 @@ class GroupRecords:
         options = self._options
         if options.controller_kind is not ControllerKind.ROCKETHA or not options.agent:
             return {}
+        more: dict[str, Value] = {}
+        if options.controllers > 1:
+            self._members.mkdir(exist_ok=True)
+            more["recordsMemberPath"] = NodeFile(self._members, node).path
         return {
             "recordsPath": self.begun(node).path,
             "recordsNode": node,
             "recordsBrokerName": self._broker_name,
             "recordsNames": self._folder / "names",
+            **more,
         }
 
     def stopped(self, node: str, left: Callable[[], Mapping[str, Json]]) -> None:
@@ -60,6 +65,14 @@ class GroupRecords:
         file = self._of(node)
         if file.path.exists():
             file.stopped(left)
+        of_member = NodeFile(self._members, node)
+        if of_member.path.exists():
+            of_member.cut_torn()
+
+    @property
+    def _members(self) -> Path:
+        """Where controllers of rocketha write what their DLedger nodes do."""
+        return self._folder / "members"
 
     def _of(self, node: str) -> NodeFile:
         return NodeFile(self._folder / "records", node)

@@ -47,10 +47,11 @@ def play(scenario: Scenario, version: str, folder: Path, say: Callable[[str], No
             trouble = str(error)
     unrecorded = _unrecorded(folder)
     promises = options.promises
+    of_members = ("dledger",) if (folder / "members").exists() else ()
     run = PlayedRun(
         scenario=scenario.name,
         version=version,
-        protocols=scenario.protocols,
+        protocols=(*scenario.protocols, *of_members),
         museum=scenario.museum,
         promises_durability=promises.all_ack_in_sync_state_set and not options.elect_unclean,
         played=stage.played,

@@ -21,6 +21,7 @@ from rocketmq_peer.mixed_walk import draw_mixed, play_mixed
 from rocketmq_peer.random_walk import Do, Move
 from rocketmq_peer.toolchain import find_jdk, find_maven
 from rocketmq_peer.versions import PINNED
+from tests.impl.process.member_records import actions_that_conform
 
 
 def fetched(version: str) -> PeerJars:
@@ -142,6 +143,8 @@ def test_a_group_of_rockethas_controllers_leads_released_brokers(
     }
     assert len(controllers) == 3
     assert {("b1", 1), ("b2", 2)} <= elected
+    members = group.folder / "members"
+    assert {"AppendAsLeader", "Crash"} <= actions_that_conform(members, tuple(read_logs(members)))
 
 
 @pytest.mark.slow
