@@ -10,6 +10,8 @@
 |                   | the term begins that it has instead; what is on the disk, when it is there  |
 | commits learned   | what the leader has committed and the member has of its log                 |
 
+What a follower answers to pushes of the older generation is asked for only where it refuses them.
+
 Source: DLedgerLeaderElector (`handleVote`, `handleHeartBeat`), DLedgerEntryPusher.EntryHandler
 """
 
@@ -61,7 +63,8 @@ def answers_of(turn: Turn, settings: Mapping[str, Any]) -> Iterator[tuple[str, b
             if refusal is not None:
                 yield PUSHES, _refused(turn, heard, answer, refusal)
                 return
-            yield PUSHES, _pushed(turn, heard.body, answer)
+            if not settings["legacy_push"]:
+                yield PUSHES, _pushed(turn, heard.body, answer)
             tells = heard.body["type"] != "COMPARE" and heard.body["commitIndex"] >= 0
             if tells and not turn.is_cut:
                 bound = min(heard.body["commitIndex"], turn.after["same"])
@@ -162,7 +165,7 @@ def _refusal(has: Has, message: Mapping[str, Any]) -> int | None:
 
 
 def _refused(turn: Turn, heard: Heard, answer: Mapping[str, Any], refusal: int) -> bool:
-    entries = heard.body["entries"]
+    entries = heard.body["entries"] or [one for one in [heard.body.get("entry")] if one]
     expired = refusal == _CODE.EXPIRED_TERM
     said = {
         "code": refusal,

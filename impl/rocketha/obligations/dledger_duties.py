@@ -11,8 +11,8 @@
 |                    | the term, the leader's own disk included |                                  |
 | leaderships begun  | it becomes leader                        | an entry of its own, and COMPARE |
 |                    |                                          | to all others                    |
-| pushes go on       | a follower has answered a push           | the next one: TRUNCATE, COMPARE  |
-|                    |                                          | further in front, or APPEND      |
+| pushes go on       | a follower has answered a push of the    | the next one: TRUNCATE, COMPARE  |
+|                    | newer generation                         | further in front, or APPEND      |
 | entries pushed     | a leader writes one                      | it goes to who has all before it |
 | rounds judged      | a round of votes ends, or is decided     | by the answers that have come    |
 | leaderships handed | it is asked to lead, and lacks nothing   | a candidate of the next term     |
@@ -227,6 +227,8 @@ class Duties:
             if code == DLedgerRequestCode.PUSH and body["type"] == "COMPARE"
         }
         installed = {to for code, to, _, _ in turn.sent if code == _INSTALL}
+        if self.settings["legacy_push"]:  # that has no entry of its own; all logs begin alike
+            return before.end < 0 or compared == others
         wrote = after.end == before.end + 1 and after.end_term == after["curr_term"]
         return wrote and compared | installed == others
 
@@ -254,7 +256,9 @@ class Duties:
                 for one in self._peers.values():
                     one.lose_track()
             elif heard.code in _PUSHES and heard.peer in self._peers:
-                yield from self._answered(turn, heard, self._peers[heard.peer])
+                due = list(self._answered(turn, heard, self._peers[heard.peer]))
+                if not self.settings["legacy_push"]:
+                    yield from due
         yield from self._commits(turn)
         if turn.after.end > turn.before.end and turn.event == "AppendAsked":
             for peer, one in self._peers.items():

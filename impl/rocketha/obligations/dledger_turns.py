@@ -23,6 +23,7 @@ __all__ = ["FROM_OUTSIDE", "RESPONSE", "Has", "Heard", "Turn", "TurnsOfNode", "t
 RESPONSE: Final = ":response"
 """Behind the name of a request: that of its answer."""
 
+_NONE: Final = -1
 FROM_OUTSIDE: Final = frozenset(
     {
         "AppendAsked",
@@ -165,8 +166,24 @@ def _note_sent(sent: dict[str, tuple[SentMessage, str]], record: NodeRecord) -> 
 
 
 def _body(message: SentMessage) -> Mapping[str, Any]:
-    found: Mapping[str, Any] = msgspec.json.decode(message.body or "{}")
+    found: dict[str, Any] = msgspec.json.decode(message.body or "{}")
+    if "batchEntry" in found:
+        return found | _of_legacy_push(found)
+    if "endIndex" in found:
+        found.setdefault("xTerm", _NONE)  # the answer to such a push does not say it
     return found
+
+
+def _of_legacy_push(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a push of the older generation says as one of the newer one (`legacy_push`)."""
+    entry = body.get("entry")
+    match body["type"]:
+        case "COMPARE" if entry is not None:
+            return {"entries": [], "preLogIndex": entry["index"], "preLogTerm": entry["term"]}
+        case "TRUNCATE" if entry is not None:
+            return {"entries": [], "preLogIndex": entry["index"] + 1, "preLogTerm": _NONE}
+        case _:
+            return {"entries": body["batchEntry"] or ([] if entry is None else [entry])}
 
 
 class TurnsOfNode:

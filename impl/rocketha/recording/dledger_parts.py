@@ -68,6 +68,7 @@ def settings_of(config: DLedgerConfig) -> Parts:
         "rpc_timeout_ms": config.rpc_timeout_ms,
         "flush_file_interval_ms": config.flush_file_interval_ms,
         "apply_wait_ms": config.apply_wait_ms,
+        "legacy_push": config.legacy_push,
         "leadership_transfer_wait_timeout_ms": config.leadership_transfer_wait_timeout_ms,
         "enable_snapshot": config.enable_snapshot,
         "snapshot_threshold": config.snapshot_threshold,

@@ -285,9 +285,10 @@ def _draw(streams: PerPurposeStreams, options: SimOptions) -> DLedgerPlan:
 
 
 def test_a_group_that_pushes_so_converges_and_is_linearizable() -> None:
-    # What members owe is said of the pushes of 0.4.0.
-    simulation = replace(SIMULATION, draw_plan=_draw, obligations=())
+    simulation = replace(SIMULATION, draw_plan=_draw)
     for seed in range(8):
         group = simulate(simulation, seed, SimOptions(), NullDLedgerObserver())
+        assert group.obligations.counted
+        assert not group.obligations.missed, seed
         assert group.report.converged, seed
         assert isinstance(group.check(), Linearizable), seed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
@@ -16,6 +17,8 @@ from tlatrace.judgement.verdict import kind
 
 PLUG: Final = PROTOCOLS["dledger"]
 SEED: Final = 3
+LEGACY_SEED: Final = 62
+PUSHES: Final = ("COMPARE", "TRUNCATE", "APPEND", "COMMIT")
 
 Change = Callable[[NodeRecord], NodeRecord]
 
@@ -45,6 +48,10 @@ def with_other_body(record: NodeRecord) -> NodeRecord:
 
 def votes(record: NodeRecord) -> bool:
     return any('"voteResult":"ACCEPT"' in (one.body or "") for one in record.sent)
+
+
+def appends(record: NodeRecord) -> bool:
+    return any('"type":"APPEND"' in (one.body or "") for one in record.sent)
 
 
 def as_refusal(record: NodeRecord) -> NodeRecord:
@@ -77,6 +84,29 @@ def test_what_is_changed_in_a_record_diverges() -> None:
 
     found = dict(zip(cases, map(kind, judged(traces)), strict=True))
     assert found == {case: "diverges" if case != "nothing" else "conforms" for case in cases}
+
+
+def with_commit_ahead(record: NodeRecord) -> NodeRecord:
+    sent = [
+        msgspec.structs.replace(
+            one, body=re.sub('"commitIndex":-?[0-9]+', '"commitIndex":90', one.body or "")
+        )
+        for one in record.sent
+    ]
+    return msgspec.structs.replace(record, sent=tuple(sent))
+
+
+def test_a_group_that_pushes_as_older_releases_do_is_judged_as_others_are() -> None:
+    logs = recorded("dledger", LEGACY_SEED).logs
+    assert all(log.header.settings["legacy_push"] for log in logs)
+    bodies = [one.body or "" for log in logs for record in log.records for one in record.sent]
+    assert all(any(f'"type":"{name}"' in one for one in bodies) for name in PUSHES)
+    assert not any("preLogIndex" in one for one in bodies)
+
+    cases = [logs, changed(logs, appends, with_commit_ahead)]
+    found = judged([PLUG.trace_of_records(one) for one in cases])
+
+    assert [kind(one) for one in found] == ["conforms", "diverges"]
 
 
 @pytest.mark.parametrize(

@@ -43,6 +43,9 @@ _NEVER_MS: Final = 10**9
 _APPLY_WAITS_MS: Final = (0, 0, 20, 150)
 _CLIENT_LOSS_PERCENT: Final = (5, 30)
 _LATE_START_MAX_MS: Final = 300
+_PUSHES: Final = 10
+_LEGACY_PUSH: Final = 3
+"""Of so many ways to push, this one is that of releases up to 0.3.2."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,6 +92,7 @@ def draw_dledger_run(streams: PerPurposeStreams, options: SimOptions) -> DLedger
     looks_ms = rng.choice((100, 1_000, _NEVER_MS, _NEVER_MS))
     threshold, batches = rng.choice((3, 8, 20)), rng.randrange(2) == 0
     apply_wait_ms = streams.of("plan", "apply").choice(_APPLY_WAITS_MS)
+    legacy = streams.of("plan", "legacy").randrange(_PUSHES) == _LEGACY_PUSH
     drawn_steps = rng.randrange(300, 900)
     loss = rng.choice(_CLIENT_LOSS_PERCENT) if Fault.CLIENT_LOSS in faults else 0
     return DLedgerPlan(
@@ -117,8 +121,9 @@ def draw_dledger_run(streams: PerPurposeStreams, options: SimOptions) -> DLedger
                     enable_batch_append=batches,
                     max_batch_append_size=200,
                     flush_file_interval_ms=rng.choice((1, 10)),
-                    enable_fast_advance_commit_index=True,
-                    enable_snapshot=with_snapshots,
+                    enable_fast_advance_commit_index=not legacy,
+                    legacy_push=legacy,
+                    enable_snapshot=with_snapshots and not legacy,
                     snapshot_threshold=threshold,
                     max_snapshot_reserved_num=2,
                     apply_wait_ms=apply_wait_ms,

@@ -60,6 +60,7 @@ class _Settings(msgspec.Struct, frozen=True):
     peers: tuple[str, ...]
     preferred_leader_ids: tuple[str, ...]
     apply_wait_ms: int = 0
+    legacy_push: bool = False
 
 
 class _Kept(msgspec.Struct, frozen=True):
@@ -195,7 +196,9 @@ class DLedgerRecords(RecordProjection):
         self._members = {name: RecordedMember(name) for name in self._settings.peers}
         self._group = GroupFollower(self._settings.peers)
         at_once = not self._settings.apply_wait_ms
-        self._said = SaidByMembers(self._group, applies_at_once=at_once)
+        self._said = SaidByMembers(
+            self._group, applies_at_once=at_once, legacy_push=self._settings.legacy_push
+        )
         self._missed = MissedOfMembers({header.node: header.settings for header in headers})
         self._values = GroupValues()
 

@@ -77,9 +77,16 @@ class _Member:
 class SaidByMembers:
     """Follows what is said in a group; a `GroupFollower` follows what is done."""
 
-    def __init__(self, group: GroupFollower, *, applies_at_once: bool) -> None:
-        """Begin before the first step; `applies_at_once`: no state machine has a queue."""
+    def __init__(
+        self, group: GroupFollower, *, applies_at_once: bool, legacy_push: bool = False
+    ) -> None:
+        """Begin before the first step; `applies_at_once`: no state machine has a queue.
+
+        With `legacy_push` a term begins without an entry, and comparisons say less: neither is
+        looked at, nor are answers to pushes.
+        """
         self._group = group
+        self._legacy_push = legacy_push
         self._applies_at_once = applies_at_once
         self._members = {name: _Member() for name in group.names}
 
@@ -100,7 +107,7 @@ class SaidByMembers:
         if self._applies_at_once and now.commit != turn.commit_before:
             yield "ApplyAll", (name,)
         leads = now.term if now.role == "Leader" else 0
-        if leads and leads != turn.led_before:
+        if leads and leads != turn.led_before and not self._legacy_push:
             yield "BeginTerm", (name, tla_set(sorted(turn.compared)))
         one.turn = _Turn(commit_before=now.commit, led_before=leads)
         asked = [self._group.request(id) for id in received if not id.endswith(RESPONSE)]
@@ -150,14 +157,16 @@ class SaidByMembers:
         if frame.to is not None:
             if _begins(asked):
                 self._members[name].turn.compared.add(frame.to)
-            yield from _request(name, frame.to, asked)
+            if not (self._legacy_push and _looks_for_place(asked)):
+                yield from _request(name, frame.to, asked)
             return
         turn = self._members[name].turn
         turn.waits = None
         answer = pull_answer(frame, asked)
         if answer is None:
             return
-        yield from _answer(name, asked, answer)
+        if not (self._legacy_push and isinstance(asked, PushEntryRequest)):
+            yield from _answer(name, asked, answer)
         is_told = isinstance(asked, PushEntryRequest) and asked.kind is not PushType.COMPARE
         if is_told and answer.response_code is _SUCCESS:
             assert isinstance(asked, PushEntryRequest)
@@ -188,6 +197,12 @@ def _of_client(told: Mapping[str, Any]) -> _OfClient:
 def _begins(asked: DLedgerRequest) -> bool:
     compares = isinstance(asked, PushEntryRequest) and asked.kind is PushType.COMPARE
     return compares or isinstance(asked, InstallSnapshotRequest)
+
+
+def _looks_for_place(asked: DLedgerRequest) -> bool:
+    """Tell whether a leader asks by it where the logs part."""
+    kinds = (PushType.COMPARE, PushType.TRUNCATE)
+    return isinstance(asked, PushEntryRequest) and asked.kind in kinds
 
 
 def _leader(asked: DLedgerRequest) -> tuple[str, int]:
