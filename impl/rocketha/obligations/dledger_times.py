@@ -2,7 +2,9 @@
 
 | obligation           | since                               | until                              |
 |----------------------|-------------------------------------|------------------------------------|
-| heartbeats sent      | it leads, or has sent some          | the next ones, an interval later   |
+| heartbeats sent      | it leads, or has sent some          | the next ones, an interval later;  |
+|                      |                                     | at once, if a majority follows or  |
+|                      |                                     | will, and too few do already       |
 | leaders given up     | it has heard its leader             | it hears it again, or is candidate |
 | lost quorums known   | a majority has answered heartbeats  | it does again, or it leads no more |
 | votes asked for      | it is candidate, or a round is over | a larger term, or a round          |
@@ -88,6 +90,10 @@ class Times:
     beat_shows_ms: int | None = None
     beat: dict[str, bool] = field(default_factory=dict)
     """Of the last heartbeats: name -> whether the member follows."""
+    will_follow: set[str] = field(default_factory=set)
+    """Those of them that were answered by who will follow soon."""
+    is_judged: bool = False
+    """What they came to is known."""
     may_beat: bool = True
     heard_shows_ms: int | None = None
     """When its leader was heard."""
@@ -238,7 +244,7 @@ class Times:
                 self.at_once(PATIENCE, turn, "wait an interval between heartbeats", done=done)
             done = set(sent.values()) == others
             self.at_once(BEATS, turn, "send heartbeats to all others", done=done)
-            self.beat = dict.fromkeys(sent, False)
+            self.beat, self.will_follow, self.is_judged = dict.fromkeys(sent, False), set(), False
             self.beat_shows_ms, self.may_beat = turn.shows_ms, False
             self.begin("beat", BEATS, turn, interval_ms, "send heartbeats")
         if turn.event == "ReadAsked" and not turn.answered and others:
@@ -266,7 +272,13 @@ class Times:
             return
         if code == DLedgerResponseCode.TERM_NOT_READY:
             self.may_beat = True
+            self.will_follow.add(name)
         self.beat[name] = code == _SUCCESS
+        if not self.is_judged and self._is_quorum(sum(self.beat.values()) + len(self.will_follow)):
+            self.is_judged = True
+            if not self._follow:
+                self.forget("beat")
+                self.begin("beat", BEATS, turn, 0, "send heartbeats again")
         if self._follow:
             self.end("quorum", turn.at_ms)
             self.begin("quorum", QUORUMS, turn, self._loss_ms, "give up without a majority")
@@ -274,7 +286,10 @@ class Times:
     @property
     def _follow(self) -> bool:
         """Tell whether a majority has answered the last heartbeats."""
-        return 2 * (1 + sum(self.beat.values())) > len(self.settings["peers"])
+        return self._is_quorum(sum(self.beat.values()))
+
+    def _is_quorum(self, others: int) -> bool:
+        return 2 * (1 + others) > len(self.settings["peers"])
 
     @property
     def _loss_ms(self) -> int:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 import msgspec
 import pytest
 
-from rocketha.dledger import elector
+from rocketha.dledger import elector, heartbeats
 from rocketha.dledger.connections import DLedgerCore
 from rocketha.dledger.heartbeats import count_beat
-from rocketha.dledger.state import Answered, ElectorState, ElectorStepped
+from rocketha.dledger.state import Answered, Beat, ElectorState, ElectorStepped
 from rocketha.dledger.transfer import hear_of_transfer
 from rocketha.obligations.dledger import DLEDGER
 from rocketha.obligations.obligation import RecordedRun, check_obligations
@@ -181,6 +182,23 @@ def test_an_omission_is_noticed_in_few_seeds(
         if missed:
             return
     pytest.fail(f"nobody notices that {obligation} is not done")
+
+
+def test_a_leader_whom_too_few_follow_yet_must_not_wait_an_interval(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    judge = heartbeats._judge
+
+    def waits(state: ElectorState, beat: Beat, *, now_ms: TimestampMs) -> ElectorStepped:
+        stepped = judge(state, beat, now_ms=now_ms)
+        sent_ms = state.last_send_heart_beat_ms
+        return replace(stepped, state=replace(stepped.state, last_send_heart_beat_ms=sent_ms))
+
+    monkeypatch.setattr(heartbeats, "_judge", waits)
+
+    missed = check_obligations(DLEDGER, recorded(0)).missed
+
+    assert "send heartbeats again" in {one.due.what for one in missed}
 
 
 def test_an_operator_must_not_hear_of_a_transfer_what_was_said_of_something_else(
