@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -11,13 +11,16 @@ import msgspec
 import pytest
 
 from rocketha.recording.record import NodeRecord, RecordError
+from rocketha.sim.engine.options import SimOptions
 from rocketproof.protocols import PROTOCOLS
 from tests.traces.rocketproof.recorded_runs import changed, judged, recorded
 from tlatrace.judgement.verdict import kind
+from tlatrace.trace import Event
 
 PLUG: Final = PROTOCOLS["dledger"]
 SEED: Final = 3
 LEGACY_SEED: Final = 62
+UNCOMPARED_SEED: Final = 284
 PUSHES: Final = ("COMPARE", "TRUNCATE", "APPEND", "COMMIT")
 
 Change = Callable[[NodeRecord], NodeRecord]
@@ -107,6 +110,24 @@ def test_a_group_that_pushes_as_older_releases_do_is_judged_as_others_are() -> N
     found = judged([PLUG.trace_of_records(one) for one in cases])
 
     assert [kind(one) for one in found] == ["conforms", "diverges"]
+
+
+def test_a_log_may_be_cut_for_a_leader_of_an_older_release_that_has_not_asked_for_it() -> None:
+    logs = recorded("dledger", UNCOMPARED_SEED).logs
+    trace = PLUG.trace_of_records(logs)
+    at = next(n for n, one in enumerate(trace.events) if one.action == "Truncate")
+    assert trace.events[at - 1].action == "Compare"
+    whole = PLUG.run(UNCOMPARED_SEED, SimOptions()).trace
+
+    found = judged([trace, replace(trace, events=without_event(trace.events, at - 1))])
+
+    assert [kind(one) for one in found] == ["conforms", "diverges"]
+    assert [kind(one) for one in judged([whole])] == ["conforms"]
+
+
+def without_event(events: Sequence[Event], at: int) -> tuple[Event, ...]:
+    left = [*events[:at], *events[at + 1 :]]
+    return tuple([replace(one, step=step) for step, one in enumerate(left)])
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ by that and by what has changed.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import replace
 from typing import Final, Protocol, TypeAlias
 
 from rocketha.errors import PacketError
@@ -122,6 +123,8 @@ class GroupFollower:
         self._of_round: dict[str, set[str]] = {name: set() for name in names}
         """Of each candidate: its requests in the present round."""
         self._writers: dict[tuple[int, int, Hashable], Entry] = {}
+        self._legacy_pushes: set[str] = set()
+        """Pushes of the older generation, by the names of messages."""
         self._installing: dict[str, InstallSnapshotRequest] = {}
         """Of each member the last snapshot that arrived."""
 
@@ -173,6 +176,31 @@ class GroupFollower:
         found = action_of(change)
         return ("Unexplained", (name,)) if found is None else (found[0], (name, *found[1]))
 
+    def cuts_uncompared(self, look: MemberLook, received: Iterable[str]) -> Told | None:
+        """Look at a member that perhaps has cut its log and was not asked what it has.
+
+        A leader that pushes as older releases do sends no COMPARE for the beginning of all logs,
+        and does not say up to where it has found the follower to be right. None: there is no such
+        cut.
+        """
+        count = look.end_index + 1
+        if count >= len(self.seen[look.name].log) or self._legacy_pushes.isdisjoint(received):
+            return None
+        return self._compare_before_cut(look.name, count)
+
+    def _compare_before_cut(self, name: str, count: int) -> Told | None:
+        """Have it that a member was asked to cut all but so many entries; None: it was."""
+        seen = self.seen[name]
+        known = any(
+            (leader, to, term, index) == (seen.leader, name, seen.term, count + 1)
+            for leader, to, term, index, _ in self._truncates
+        )
+        if known or seen.leader == NONE:
+            return None
+        self._truncates.add(self._cut_after(name, seen.leader, seen.term, count))
+        self.seen[name] = replace(seen, same=max(seen.same, count))
+        return "Compare", (name,)
+
     def parts(self) -> GroupParts:
         """Return what there is now."""
         return GroupParts(
@@ -222,8 +250,11 @@ class GroupFollower:
         if frame.to is None:
             return
         command = RemotingCommand(code=frame.code, opaque=0, body=frame.body)
-        request = understood(pull_request(command))
+        said = pull_request(command)
+        request = understood(said)
         self._requests[frame.id] = request
+        if isinstance(said, LegacyPushEntryRequest):
+            self._legacy_pushes.add(frame.id)
         if isinstance(request, VoteRequest):
             self._asks.add(ask_of(request))
             self._of_round[name].add(frame.id)

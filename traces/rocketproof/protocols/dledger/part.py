@@ -240,15 +240,9 @@ class PartFollower(GroupFollower):
 
     def cuts(self, name: str, count: int) -> None:
         """Hear that a member is about to cut all but so many entries: that has been compared."""
-        seen = self.seen[name]
-        known = any(
-            (leader, to, term, index) == (seen.leader, name, seen.term, count + 1)
-            for leader, to, term, index, _ in self._truncates
-        )
-        if not known and seen.leader != NONE:
-            self._truncates.add(self._cut_after(name, seen.leader, seen.term, count))
-            self.seen[name] = replace(seen, same=max(seen.same, count))
-            self._emit(("Compare", (name,)))
+        told = self._compare_before_cut(name, count)
+        if told is not None:
+            self._emit(told)
 
     def ended_within(self, look: MemberLook) -> None:
         """Take what the disk of a member has that is back of a step that it had not written down.

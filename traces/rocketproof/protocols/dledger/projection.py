@@ -80,6 +80,9 @@ class DLedgerProjection:
         told: Told | None
         match step:
             case MemberStepped(event=event, received=received, sent=sent):
+                uncompared = self._group.cuts_uncompared(look, received)
+                if uncompared is not None:
+                    self._record(cluster, look.name, uncompared)
                 told = self._group.steps(look, type(event).__name__, received, sent)
             case MemberStarted():
                 told = self._group.starts_again(look)

@@ -229,6 +229,9 @@ class DLedgerRecords(RecordProjection):
         sent, arrived = [frame_of(one) for one in record.sent], [one.id for one in received]
         for missed in self._said.before_step(record.node, record.event, arrived):
             self.event(*missed, node=record.node)
+        uncompared = self._group.cuts_uncompared(member, arrived)
+        if uncompared is not None:
+            self._make(record.node, uncompared)
         told = self._group.steps(member, record.event, arrived, sent)
         if told is not None:
             self._make(record.node, told)
