@@ -6,7 +6,7 @@ All periods are ten times shorter than DLedger's, so that a short run sees many 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from rocketha.dledger.config import DLedgerConfig
 from rocketha.known_bugs import Bugs
@@ -92,7 +92,7 @@ def draw_dledger_run(streams: PerPurposeStreams, options: SimOptions) -> DLedger
     looks_ms = rng.choice((100, 1_000, _NEVER_MS, _NEVER_MS))
     threshold, batches = rng.choice((3, 8, 20)), rng.randrange(2) == 0
     apply_wait_ms = streams.of("plan", "apply").choice(_APPLY_WAITS_MS)
-    legacy = streams.of("plan", "legacy").randrange(_PUSHES) == _LEGACY_PUSH
+    pushing = _draw_pushing(streams, with_snapshots=with_snapshots)
     drawn_steps = rng.randrange(300, 900)
     loss = rng.choice(_CLIENT_LOSS_PERCENT) if Fault.CLIENT_LOSS in faults else 0
     return DLedgerPlan(
@@ -121,9 +121,7 @@ def draw_dledger_run(streams: PerPurposeStreams, options: SimOptions) -> DLedger
                     enable_batch_append=batches,
                     max_batch_append_size=200,
                     flush_file_interval_ms=rng.choice((1, 10)),
-                    enable_fast_advance_commit_index=not legacy,
-                    legacy_push=legacy,
-                    enable_snapshot=with_snapshots and not legacy,
+                    **pushing,
                     snapshot_threshold=threshold,
                     max_snapshot_reserved_num=2,
                     apply_wait_ms=apply_wait_ms,
@@ -146,6 +144,16 @@ def draw_dledger_run(streams: PerPurposeStreams, options: SimOptions) -> DLedger
         doubled_percent=rng.choice((2, 10)) if Fault.DOUBLED_REQUEST in faults else 0,
         transfer_ms=rng.choice((None, 1_000, 3_000)),
     )
+
+
+def _draw_pushing(streams: PerPurposeStreams, *, with_snapshots: bool) -> dict[str, Any]:
+    """Draw whether the group pushes as releases do that have no NOOPs and no snapshots."""
+    legacy = streams.of("plan", "legacy").randrange(_PUSHES) == _LEGACY_PUSH
+    return {
+        "legacy_push": legacy,
+        "enable_fast_advance_commit_index": not legacy,
+        "enable_snapshot": with_snapshots and not legacy,
+    }
 
 
 def _draw_clock(streams: PerPurposeStreams, number: BrokerId, faults: FaultPlan) -> Clock:
