@@ -86,6 +86,13 @@ def test_eighteen_runs_take_every_action_of_the_specification(traces: list[Trace
     assert set(taken) == ACTIONS
 
 
+def test_the_second_answer_to_a_vote_that_is_asked_for_twice_is_heard_by_nobody() -> None:
+    """In these runs a voter has a leader when the request comes again."""
+    options = SimOptions(steps=100)
+    traces = [PROTOCOLS[PROTOCOL].run(seed, options).trace for seed in (2802, 10313, 12789)]
+    assert all(isinstance(one, Conforms) for one in judged(traces))
+
+
 def test_the_same_seed_gives_the_same_trace(traces: list[Trace]) -> None:
     assert simulate_trace(PROTOCOL, 1) == traces[1]
 

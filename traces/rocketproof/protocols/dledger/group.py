@@ -123,6 +123,8 @@ class GroupFollower:
         self._of_round: dict[str, set[str]] = {name: set() for name in names}
         """Of each candidate: its requests in the present round."""
         self._writers: dict[tuple[int, int, Hashable], Entry] = {}
+        self._votes_answered: set[str] = set()
+        """Answers to requests for votes, by the names of messages."""
         self._legacy_pushes: set[str] = set()
         """Pushes of the older generation, by the names of messages."""
         self._installing: dict[str, InstallSnapshotRequest] = {}
@@ -294,7 +296,13 @@ class GroupFollower:
     def _note_vote(
         self, name: str, frame: Frame, asked: VoteRequest, answer: VoteResponse, noted: Noted
     ) -> None:
-        """An answer counts in the round that it is of, and in one that asks for the same."""
+        """An answer counts in the round that it is of, and in one that asks for the same.
+
+        Of two answers to a request that came twice nobody waits for the second.
+        """
+        if frame.id in self._votes_answered:
+            return
+        self._votes_answered.add(frame.id)
         candidate = asked.leader_id
         assert candidate is not None
         if candidate not in self.names or not self.seen[candidate].has_round:
