@@ -81,6 +81,8 @@ class ProtocolPlug(Generic[O]):
     """Options that it has beside those of all protocols, by their names in headers."""
     records: Callable[[Sequence[NodeHeader]], RecordProjection] | None = None
     """Makes the traces of what the nodes of a run wrote; None: whole states only."""
+    own_logs: Callable[[Sequence[NodeLog]], Sequence[NodeLog]] = tuple
+    """Takes of the logs of a run what is of this protocol, perhaps nothing. By default: all."""
     kept_without_promises: tuple[str, ...] = ()
     """The invariants that hold where a release promises nothing to producers; none named: all of
     the specification's small model do."""

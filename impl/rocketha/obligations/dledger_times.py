@@ -1,4 +1,4 @@
-"""What members of a DLedger group owe in time, by their own clocks, which may be a tenth wrong.
+"""What members of a DLedger group owe in time, by their own clocks, which may be a fifth slow.
 
 | obligation           | since                               | until                              |
 |----------------------|-------------------------------------|------------------------------------|
@@ -132,7 +132,7 @@ class Times:
         self.found.append((one.name, due))
 
     def _by_ms(self, one: _Open) -> TimestampMs:
-        by_ms = one.since_ms + one.wait_ms * 9 // 8 + _SLACK_MS
+        by_ms = one.since_ms + one.wait_ms * 5 // 4 + _SLACK_MS
         for at, ms in self.pauses:
             if one.since_ms <= at <= by_ms + ms + _SLACK_MS:
                 by_ms += ms

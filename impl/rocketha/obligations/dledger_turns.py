@@ -27,15 +27,19 @@ _NONE: Final = -1
 FROM_OUTSIDE: Final = frozenset(
     {
         "AppendAsked",
+        "ChannelGone",
+        "FrameReceived",
         "ReadAsked",
         "RequestArrived",
         "ResponseArrived",
+        "ScanDue",
         "Started",
         "SyncDue",
         "TimerFired",
     }
 )
-"""Events that follow from nothing that the member has done in the same turn."""
+"""Events that follow from nothing that the member has done in the same turn, those of a controller
+above it included."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,8 +34,10 @@ from rocketha.recording.recorder import LongSequence, Parts
 from rocketha.storage.disk import Disk
 from rocketha.types import LogIndex
 
-__all__ = ["HeardFrame", "MemberParts", "settings_of"]
+__all__ = ["MEMBER", "HeardFrame", "MemberParts", "settings_of"]
 
+MEMBER: Final = "dledger"
+"""What the settings of a member say of it, whatever is above its log."""
 _NOTHING: Final = LongSequence(())
 
 
@@ -52,7 +54,7 @@ class HeardFrame:
 def settings_of(config: DLedgerConfig) -> Parts:
     """Return how a member is set up."""
     return {
-        "kind": "dledger",
+        "kind": MEMBER,
         "group": config.group,
         "peers": config.peers,
         "preferred_leader_ids": config.preferred_leader_ids,

@@ -20,6 +20,7 @@ from rocketha.obligations.controller_duties import DUTIES_OF_THE_CONTROLLER
 from rocketha.obligations.controller_restarts import CONTROLLER_RESTARTS
 from rocketha.obligations.obligation import Obligation, RecordedRun
 from rocketha.obligations.replica_group import REPLICA_GROUP
+from rocketha.recording.dledger_parts import MEMBER
 from rocketha.recording.record import NodeHeader
 from rocketha.runtime.effects import SendToController
 from rocketha.sim.engine.options import SimOptions
@@ -218,6 +219,6 @@ def test_only_a_group_of_controllers_may_leave_out_what_one_writes(duties: Oblig
     of_nobody = RecordedRun(headers={}, records=(), ended_ms=TimestampMs(0))
     with pytest.raises(KeyError, match="controller"):
         list(duties.dues(of_nobody))
-    member = NodeHeader(protocol="replica_group", node="c1", settings={"kind": "member"})
+    member = NodeHeader(protocol="replica_group", node="c1", settings={"kind": MEMBER})
     of_group = replace(of_nobody, headers={"c1": member})
     assert list(duties.dues(of_group)) == []

@@ -37,7 +37,8 @@ __all__ = ["command"]
 @click.option(
     "--protocol",
     type=click.Choice([name for name, plug in PROTOCOLS.items() if plug.records is not None]),
-    help="Take them for records of this protocol, whatever they are said to be of.",
+    help="Take them for records of this protocol, whatever they are said to be of; of dledger only "
+    "what members did, such as the controllers of a group.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the machine's answer only.")
 def command(
@@ -58,6 +59,9 @@ def command(
         where = error.filename or folder
         raise ToolError("records", f"cannot read {where}: {error.strerror}") from None
     plug = _plug(logs, protocol)
+    logs = tuple(plug.own_logs(logs))
+    if not logs:
+        raise TraceFormatError(folder, None, f"no node has written anything of {plug.name}")
     traces = traces_of(plug, folder, logs)
     written = {} if out is None else _files(out, traces, plug)
     try:

@@ -38,10 +38,11 @@ from rocketha.dledger.node_state import NodeAction, NodeHears, Started
 from rocketha.dledger.performers import RolePerformer
 from rocketha.dledger.state import RoleChanged
 from rocketha.known_bugs import Bugs
+from rocketha.recording.dledger_parts import MemberParts, settings_of
 from rocketha.recording.recorder import Recording, StepRecorder
 from rocketha.replicated_log.replicated_log import EntryApplied, LogPosition
 from rocketha.runtime.events import RequestEvent
-from rocketha.sim.dledger.member import LedgerMachine, LedgerMember, end_in_step
+from rocketha.sim.dledger.member import STORE, LedgerMachine, LedgerMember, end_in_step
 from rocketha.sim.engine.clock import Clock
 from rocketha.sim.engine.crash_points import CrashPoints, Ending
 from rocketha.sim.engine.failure import CoreFailure
@@ -112,7 +113,8 @@ class ControllerMember(LedgerMember[DLedgerController, _Hears, NodeAction | Entr
         performers = (applying, RolePerformer(self._role_changed), ChannelPerformer(ports, ports))
         core = DLedgerControllerCore(options, addresses)
         super().__init__(machine, core, config, group, performers)
-        self.record({"kind": "member", "peers": config.peers}, dict)
+        seen = MemberParts(machine.disk, STORE, self.files)
+        self.record(settings_of(config), lambda: seen.of(machine.running().node))
 
     def start(self) -> None:
         """Come up with what the disk has."""

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from rocketha.histories.clients import GroupClients
-from rocketha.recording.record import NodeHeader
+from rocketha.recording.dledger_parts import MEMBER
+from rocketha.recording.record import NodeHeader, RecordError
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import SimulatedRun
 from rocketha.sim.replica_group.simulation import SIMULATION
@@ -52,6 +53,9 @@ def _traces(
 
 def _records(headers: Sequence[NodeHeader]) -> RecordProjection:
     """Choose by what controllers say: released ones name their kind. Raises: RecordError"""
+    if any(header.settings.get("kind") == MEMBER for header in headers):
+        reason = "its controllers are members of a DLedger group: what these did is judged alone"
+        raise RecordError(f"{reason} (--protocol dledger)")
     is_released = any(_NAMES_KIND in header.settings for header in headers)
     return ReleasedGroupRecords(headers) if is_released else GroupRecords(headers)
 
