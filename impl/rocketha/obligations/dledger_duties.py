@@ -78,32 +78,28 @@ class _Peer:
     """What it has acknowledged."""
     rests_until: int | None = None
     """Nothing is pushed to it before the leader's clock shows this: it has refused a push."""
-    perhaps_ms: int | None = None
-    """Since then the leader perhaps waits, for a push that is no longer in `waits_for`."""
+    perhaps_since: set[int] = field(default_factory=set)
+    """Since then the leader perhaps waits, each for a push that is no longer in `waits_for`."""
 
     def waits_since(self, shows_ms: int) -> int:
         """Return when the first push was sent that may be waited for; now, if none is."""
-        perhaps_ms = shows_ms if self.perhaps_ms is None else self.perhaps_ms
-        return min(perhaps_ms, *self.waits_for.values(), shows_ms)
+        return min([shows_ms, *self.perhaps_since, *self.waits_for.values()])
 
     def lose_track(self) -> None:
         """Have it that the leader waits, or begins again: which of the two is not recorded."""
-        since = [*self.waits_for.values()]
-        since += [] if self.perhaps_ms is None else [self.perhaps_ms]
-        self.perhaps_ms = min(since, default=None)
+        self.perhaps_since |= {*self.waits_for.values()}
         self.waits_for.clear()
         self.next = None
 
     def forget_before(self, ms: int) -> None:
         """Have it that the leader waits for nothing that is older: it would have begun again."""
         self.waits_for = {name: at_ms for name, at_ms in self.waits_for.items() if at_ms >= ms}
-        if self.perhaps_ms is not None and self.perhaps_ms < ms:
-            self.perhaps_ms = None
+        self.perhaps_since = {at_ms for at_ms in self.perhaps_since if at_ms >= ms}
 
     def begin_again(self) -> None:
         """Have it that the leader waits for nothing."""
         self.waits_for.clear()
-        self.perhaps_ms = None
+        self.perhaps_since.clear()
 
 
 @dataclass(slots=True)
@@ -117,6 +113,8 @@ class Duties:
     _terms: dict[str, int] = field(default_factory=dict)
     _asked: set[str] = field(default_factory=set)
     """Requests of the present round."""
+    _transfers: set[str] = field(default_factory=set)
+    """Requests to lead that have come."""
 
     def of(self, turn: Turn) -> Iterator[tuple[str, bool]]:
         """Yield what is due in a turn, and whether it was done."""
@@ -147,7 +145,8 @@ class Duties:
             if heard.code in _AT_ONCE:
                 yield ANSWERED, heard.id in turn.answers
             elif heard.code == DLedgerRequestCode.LEADERSHIP_TRANSFER:
-                yield from _handed(turn, heard)
+                yield from _handed(turn, heard, again=heard.id in self._transfers)
+                self._transfers.add(heard.id)
         if turn.sent or turn.answers:
             kept = {"curr_term": after["curr_term"], "vote_leader": after["vote"]}
             yield KEPT, after["kept"] == kept
@@ -395,8 +394,11 @@ def _compares_before(turn: Turn, heard: Heard) -> bool:
     return _sends(turn, heard.peer, {"type": "COMPARE", "preLogIndex": wanted})
 
 
-def _handed(turn: Turn, heard: Heard) -> Iterator[tuple[str, bool]]:
-    """Who is asked by its leader to lead, and lacks nothing, is a candidate of the next term."""
+def _handed(turn: Turn, heard: Heard, *, again: bool) -> Iterator[tuple[str, bool]]:
+    """Who is asked by its leader to lead, and lacks nothing, is a candidate of the next term.
+
+    A request that comes `again` takes the place of the first one, which is refused.
+    """
     before, after, asked = turn.before, turn.after, heard.body
     follows = before.follows(asked["transferId"])
     if not follows or asked["term"] != before["curr_term"]:
@@ -404,4 +406,5 @@ def _handed(turn: Turn, heard: Heard) -> Iterator[tuple[str, bool]]:
         yield HANDED, refused is not None and refused["code"] != _SUCCESS
     elif before.end >= asked["takeLeadershipLedgerIndex"]:
         takes = after["role"] == "CANDIDATE" and after["taking"] == asked["term"] + 1
-        yield HANDED, takes and after["raises"] and heard.id not in turn.answers
+        waits = again or heard.id not in turn.answers
+        yield HANDED, takes and after["raises"] and waits

@@ -21,6 +21,7 @@ from rocketha.recording.record import STARTED, NodeHeader, NodeRecord, SentMessa
 from rocketha.sim.dledger.simulation import SIMULATION
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import simulate
+from rocketha.sim.register.simulation import SIMULATION as REGISTER
 from rocketha.types import TimestampMs
 
 SEEDS: Final = (0, 4, 27, 33)
@@ -58,6 +59,17 @@ def test_correct_runs_have_occasions_of_all_and_miss_none(runs: list[RecordedRun
         counted.update(findings.counted)
 
     assert set(+counted) == {obligation.name for obligation in DLEDGER}
+
+
+@pytest.mark.parametrize(
+    ("seed", "obligation"), [(8525, "entries pushed"), (4709, "leaderships handed over")]
+)
+def test_five_members_of_a_register_miss_none(seed: int, obligation: str) -> None:
+    """An unanswered push may be older than another one; a transfer is asked for twice."""
+    run = simulate(REGISTER, seed, SimOptions(brokers=5), REGISTER.unobserved())
+
+    assert run.obligations.counted[obligation]
+    assert not run.obligations.missed
 
 
 # ---- what is not done ----
