@@ -10,6 +10,7 @@ from typing import Final
 import pytest
 
 from rocketha.known_bugs import REGISTER_BUGS, Bug
+from rocketha.sim.engine.options import SimOptions
 from rocketproof.engines import Judges
 from rocketproof.protocols import PROTOCOLS
 from rocketproof.runs import simulate_trace
@@ -70,6 +71,13 @@ def test_a_trace_names_its_spec_and_its_five_members(traces: list[Trace]) -> Non
     assert header.constants["Node"] == tla_set(["b1", "b2", "b3", "b4", "b5"])
     assert all(trace.header and trace.header.constants == header.constants for trace in traces)
     assert PROTOCOLS[PROTOCOL].bugs == REGISTER_BUGS == set(BUGS)
+
+
+def test_who_gives_up_by_the_answer_that_makes_a_majority_confirms_no_read() -> None:
+    """Others had answered earlier heartbeats since the read began, and none the last ones."""
+    trace = PROTOCOLS[PROTOCOL].run(18_441, SimOptions(brokers=5, steps=200)).trace
+    (verdict,) = judged([trace])
+    assert isinstance(verdict, Conforms)
 
 
 def test_every_event_is_an_action_and_a_few_runs_have_them_all(traces: list[Trace]) -> None:

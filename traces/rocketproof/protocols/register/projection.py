@@ -258,11 +258,12 @@ class RegisterProjection:
         self._record(cluster, name, "IndexRead", name, place)
 
     def _confirm(self, cluster: DLedgerCluster, name: str, place: str, ticket: int) -> None:
-        """Note that a majority has answered since a read began."""
+        """Note that a majority has answered since a read began; who leads no more counts nobody."""
         call = self._calls[place]
         if call is None or call.at != name or call.kind != "index read" or call.confirmed:
             return
-        if 2 * (1 + self._heartbeats.answered(ticket)) > len(self._names):
+        leads = self._members[name].term == call.term
+        if leads and 2 * (1 + self._heartbeats.answered(ticket)) > len(self._names):
             self._replace_call(place, confirmed=True)
             self._record(cluster, name, "ConfirmLeadership", name, place)
 
