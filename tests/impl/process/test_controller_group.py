@@ -111,8 +111,6 @@ def test_the_group_elects_a_master_when_its_leader_and_the_old_master_are_dead(
         in_sync(controllers, {1, 2})
         bodies = [record.message.body for record in records_in(second.pull(0).body)]
         assert bodies == [b"a", b"b"]
-    actions = actions_that_conform(tmp_path, logs_of(tmp_path, MEMBERS))
-    assert {"ParseVotes", "AppendAsLeader", "Apply", "Crash"} <= actions
 
 
 def test_a_group_that_was_stopped_goes_on_from_its_files(tmp_path: Path) -> None:
@@ -141,8 +139,19 @@ def test_who_does_not_lead_refuses_brokers_and_says_who_leads(tmp_path: Path) ->
         assert not found.is_leader
         said = [f"n{number}:127.0.0.1:{one.port};" for number, one in enumerate(controllers)]
         assert found.peers == "".join(said)
+
+
+def test_what_members_do_conforms_and_a_commit_index_that_is_too_large_diverges(
+    tmp_path: Path,
+) -> None:
+    with a_group(tmp_path) as controllers:
+        leader = leader_of(controllers)
+        assert leader.end(signal.SIGKILL) == -signal.SIGKILL
+        assert leader_of(controllers) is not leader
+        leader.start()
     logs = logs_of(tmp_path, MEMBERS)
-    assert "CommitEntry" in actions_that_conform(tmp_path, logs)
+    actions = actions_that_conform(tmp_path, logs)
+    assert {"ParseVotes", "AppendAsLeader", "CommitEntry", "Apply", "Crash"} <= actions
     leads = MEMBERS[controllers.index(leader)]
     forged = [with_an_early_commit(log) if log.header.node == leads else log for log in logs]
     assert isinstance(judged(tmp_path, forged), Diverges)
