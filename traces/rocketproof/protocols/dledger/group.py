@@ -300,8 +300,7 @@ class GroupFollower:
 
         Of two answers to a request that came twice nobody waits for the second.
         """
-        if frame.id in self._votes_answered:
-            return
+        comes_twice = frame.id in self._votes_answered
         self._votes_answered.add(frame.id)
         candidate = asked.leader_id
         assert candidate is not None
@@ -312,7 +311,7 @@ class GroupFollower:
             return
         answers = self._answers[candidate]
         is_of_round = frame.id.removesuffix(RESPONSE) in self._of_round[candidate]
-        if is_of_round or name not in answers:
+        if name not in answers or (is_of_round and not comes_twice):
             noted.of_others = noted.of_others or answers.get(name) != answer_of(answer)
             answers[name] = answer_of(answer)
 
