@@ -1,4 +1,4 @@
-"""What members of a DLedger group owe in time, by their own clocks, which may be a fifth slow.
+"""What members of a DLedger group owe in time, by their own clocks, which may be a tenth wrong.
 
 | obligation           | since                               | until                              |
 |----------------------|-------------------------------------|------------------------------------|
@@ -19,7 +19,8 @@
 |                      |                                     | is heard                           |
 | patience             | it has done something               | it does it again, not sooner       |
 
-A process that stood still has that time more.
+A process that stood still has that time more, and one whose clock is slower than that the time that
+its clock takes: its records show it.
 
 Source: DLedgerLeaderElector (`maintainAs...`), DLedgerEntryPusher, DLedgerConfig
 """
@@ -62,6 +63,8 @@ TIMES: Final = (
 )
 
 _SLACK_MS: Final = 20
+_COMPARED_MS: Final = 100
+"""When a clock has shown so much more, it is known how fast it is."""
 _AT_ONCE_MS: Final = 2
 _IDLE_TIMERS: Final = 10
 """Two or three may come for nothing, where a clock that runs fast is rounded."""
@@ -109,6 +112,10 @@ class Times:
     """So many timers one right after the other had nothing to do."""
     idle_shows_ms: int = 0
     """When the last of them was."""
+    began: tuple[int, int] | None = None
+    """When it was looked at first, and what its clock showed then."""
+    passed: tuple[int, int] = (0, 0)
+    """What has passed since, and by its clock."""
     term_shows_ms: tuple[int, int] | None = None
     """When it went to a larger term that it had heard of, and how long it waits then."""
 
@@ -132,11 +139,19 @@ class Times:
         self.found.append((one.name, due))
 
     def _by_ms(self, one: _Open) -> TimestampMs:
-        by_ms = one.since_ms + one.wait_ms * 5 // 4 + _SLACK_MS
+        (passed, shown), wait_ms = self.passed, one.wait_ms
+        lasts_ms = wait_ms * passed // shown if shown >= _COMPARED_MS else 0
+        by_ms = one.since_ms + max(wait_ms * 9 // 8, lasts_ms) + _SLACK_MS
         for at, ms in self.pauses:
             if one.since_ms <= at <= by_ms + ms + _SLACK_MS:
                 by_ms += ms
         return TimestampMs(by_ms)
+
+    def sees(self, at_ms: TimestampMs, shows_ms: int) -> None:
+        """Note what its clock shows at some time."""
+        if self.began is None:
+            self.began = at_ms, shows_ms
+        self.passed = at_ms - self.began[0], shows_ms - self.began[1]
 
     def overdue(self, at_ms: TimestampMs) -> list[tuple[str, object]]:
         """Return what is due still and was to be done before: its name, and what it is about."""
@@ -160,6 +175,7 @@ class Times:
 
     def take(self, turn: Turn) -> None:
         """Take a turn that was not cut."""
+        self.sees(turn.at_ms, turn.shows_ms)
         self._candidate(turn)
         self._follower(turn)
         self._leader(turn)

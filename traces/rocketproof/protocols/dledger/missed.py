@@ -62,6 +62,7 @@ class _Member:
                 holders, index = counted
                 yield "CountHolders", (self._name, tla_set(sorted(holders)), index + 1)
         self._pauses += pauses_of([record])
+        self._times.sees(time_ms(record), record.shows_ms)
         for name, about in self._times.overdue(time_ms(record)):
             if name == dledger_times.PUSHES:
                 yield _ACTIONS[name], (self._name, str(about))
