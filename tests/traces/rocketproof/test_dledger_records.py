@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from rocketha.recording.record import NodeRecord, RecordError
+from rocketha.recording.record import NodeRecord, RecordError, SentMessage
 from rocketha.sim.engine.options import SimOptions
 from rocketproof.protocols import PROTOCOLS
 from tests.traces.rocketproof.recorded_runs import changed, judged, recorded
@@ -119,10 +119,28 @@ def test_a_log_may_be_cut_for_a_leader_of_an_older_release_that_has_not_asked_fo
     assert trace.events[at - 1].action == "Compare"
     whole = PLUG.run(UNCOMPARED_SEED, SimOptions()).trace
 
-    found = judged([trace, replace(trace, events=without_event(trace.events, at - 1))])
+    other = PLUG.trace_of_records(changed(logs, truncates, of_a_later_entry))
+    found = judged([trace, replace(trace, events=without_event(trace.events, at - 1)), other])
 
-    assert [kind(one) for one in found] == ["conforms", "diverges"]
+    assert [kind(one) for one in found] == ["conforms", "diverges", "diverges"]
     assert [kind(one) for one in judged([whole])] == ["conforms"]
+
+
+def truncates(record: NodeRecord) -> bool:
+    return any('"type":"TRUNCATE"' in (one.body or "") for one in record.sent)
+
+
+def of_a_later_entry(record: NodeRecord) -> NodeRecord:
+    """Let a leader ask to let the log end three entries later."""
+
+    def later(message: SentMessage) -> SentMessage:
+        if '"type":"TRUNCATE"' not in (message.body or ""):
+            return message
+        body = msgspec.json.decode(message.body or "")
+        body["entry"]["index"] += 3
+        return msgspec.structs.replace(message, body=msgspec.json.encode(body).decode())
+
+    return msgspec.structs.replace(record, sent=tuple(map(later, record.sent)))
 
 
 def without_event(events: Sequence[Event], at: int) -> tuple[Event, ...]:

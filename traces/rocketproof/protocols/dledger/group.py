@@ -181,14 +181,22 @@ class GroupFollower:
     def cuts_uncompared(self, look: MemberLook, received: Iterable[str]) -> Told | None:
         """Look at a member that perhaps has cut its log and was not asked what it has.
 
-        A leader that pushes as older releases do sends no COMPARE for the beginning of all logs,
-        and does not say up to where it has found the follower to be right. None: there is no such
-        cut.
+        A leader that pushes as older releases do sends no COMPARE for the beginning of all logs. It
+        says which entry is to be the last one: that is there, or is cut, too, and comes later.
+        None: there is no such cut.
         """
         count = look.end_index + 1
-        if count >= len(self.seen[look.name].log) or self._legacy_pushes.isdisjoint(received):
+        if count >= len(self.seen[look.name].log):
             return None
-        return self._compare_before_cut(look.name, count)
+        for message in self._legacy_pushes.intersection(received):
+            match self._requests[message]:
+                case PushEntryRequest(kind=PushType.TRUNCATE, pre_log_index=index) if (
+                    index - count in (0, 1)
+                ):
+                    return self._compare_before_cut(look.name, count)
+                case _:
+                    pass
+        return None
 
     def _compare_before_cut(self, name: str, count: int) -> Told | None:
         """Have it that a member was asked to cut all but so many entries; None: it was."""
