@@ -90,7 +90,8 @@ def states() -> tuple[ModelState, ...]:
         for _ in range(LONGEST):
             ways = walker().successors(at)
             deletes = any(way.action == "DeleteExpired" for way in ways)
-            if is_small(at) and (choice.random() < 0.5 or (deletes and not expired)):
+            is_taken = len(found) < STATES and choice.random() < 0.5
+            if is_small(at) and (is_taken or (deletes and not expired)):
                 found[at] = None
                 expired = expired or deletes
             if not ways:
