@@ -148,10 +148,10 @@ class CallingNode(ABC, Generic[S, E, A]):
 
     def request(self, request: SendRequest) -> None:
         """Send a request; the answer is an event, unless the node stops before."""
-        if self.is_muted:
-            self._note(self._never_sent(), request.peer, request.code, request.body)
-            return
         reference, starts, receiver = request.reference, self._starts, self.resolve(request.peer)
+        if self.is_muted:
+            self._note(self._never_sent(), receiver, request.code, request.body)
+            return
         self._receivers[reference] = receiver
         waits = True
 
