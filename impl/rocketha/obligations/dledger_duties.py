@@ -28,7 +28,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from rocketha.formats.dledger_codes import DLedgerRequestCode, DLedgerResponseCode
-from rocketha.obligations.dledger_turns import RESPONSE, Has, Heard, Turn
+from rocketha.obligations.dledger_turns import Has, Heard, Turn
+from rocketha.recording.record import RESPONSE
 
 __all__ = ["DUTIES", "Duties"]
 

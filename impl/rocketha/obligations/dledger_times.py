@@ -35,9 +35,9 @@ import msgspec
 
 from rocketha.dledger.config import ROUND_MS, TRANSFER_MS
 from rocketha.formats.dledger_codes import DLedgerRequestCode, DLedgerResponseCode
-from rocketha.obligations.dledger_turns import RESPONSE, Turn
+from rocketha.obligations.dledger_turns import Turn
 from rocketha.obligations.obligation import Due, time_ms
-from rocketha.recording.record import NodeRecord
+from rocketha.recording.record import RESPONSE, NodeRecord
 from rocketha.types import TimestampMs
 
 __all__ = [

@@ -15,13 +15,10 @@ from typing import Any, Final
 import msgspec
 
 from rocketha.obligations.obligation import RecordedRun, time_ms
-from rocketha.recording.record import STARTED, STOPPED, NodeRecord, SentMessage
+from rocketha.recording.record import RESPONSE, STARTED, STOPPED, NodeRecord, SentMessage
 from rocketha.types import TimestampMs
 
-__all__ = ["FROM_OUTSIDE", "RESPONSE", "Has", "Heard", "Turn", "TurnsOfNode", "turns_of"]
-
-RESPONSE: Final = ":response"
-"""Behind the name of a request: that of its answer."""
+__all__ = ["FROM_OUTSIDE", "Has", "Heard", "Turn", "TurnsOfNode", "turns_of"]
 
 _NONE: Final = -1
 FROM_OUTSIDE: Final = frozenset(

@@ -28,12 +28,10 @@ import msgspec
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.lock_bodies import LockCode
 from rocketha.obligations.obligation import Due, Obligation, RecordedRun, time_ms
-from rocketha.recording.record import NodeRecord, SentMessage
+from rocketha.recording.record import RESPONSE, NodeRecord, SentMessage
 from rocketha.types import TimestampMs
 
 __all__ = ["LOCK_QUORUM"]
-
-_RESPONSE: Final = ":response"
 
 
 @dataclass(slots=True)
@@ -104,7 +102,7 @@ def _answers(run: RecordedRun) -> Iterator[Due]:
                     since_ms=round_.at_ms,
                     by_ms=TimestampMs(by_ms),
                     what=f"answer {round_.request}",
-                    done_ms=answered.get(round_.request + _RESPONSE),
+                    done_ms=answered.get(round_.request + RESPONSE),
                 )
 
 
@@ -116,7 +114,7 @@ def _unanimous(run: RecordedRun) -> Iterator[Due]:
             if len(round_.heard) < others or round_.all_ms is None:
                 continue
             wanted = round_.voted.intersection(*round_.heard)
-            answer = messages.get(round_.request + _RESPONSE)
+            answer = messages.get(round_.request + RESPONSE)
             if answer is not None and wanted:
                 yield Due(
                     node=broker,
@@ -140,7 +138,7 @@ def _rounds(run: RecordedRun, broker: str, messages: dict[str, SentMessage]) -> 
                 at_ms, waits_for = time_ms(record), {ask.id for ask in asks}
                 rounds[received] = _Round(received, at_ms, voted, set(waits_for))
                 asked.update(dict.fromkeys(waits_for, received))
-            request = received.removesuffix(_RESPONSE)
+            request = received.removesuffix(RESPONSE)
             if request != received and request in asked:
                 round_ = rounds[asked.pop(request)]
                 round_.heard.append(_queues(message))
@@ -204,7 +202,7 @@ def _heard_answers(run: RecordedRun) -> Iterator[Due]:
             for message in record.sent:
                 if message.code == LockCode.LOCK_BATCH_MQ:
                     request, asked_ms = message.id, time_ms(record)
-            if request + _RESPONSE in record.received and (
+            if request + RESPONSE in record.received and (
                 time_ms(record) - asked_ms <= patience_ms
             ):
                 ends = "attempt" in record.state and record.state["attempt"] is None
@@ -223,7 +221,7 @@ def _hung_up(run: RecordedRun) -> Iterator[Due]:
                 if later:
                     is_closed = all(m.id.partition(":")[0] != line for m in later)
                     yield _in_step(record, f"close connection {line}", done=is_closed)
-            if asked is not None and asked.id + _RESPONSE in record.received:
+            if asked is not None and asked.id + RESPONSE in record.received:
                 asked = None
             for message in record.sent:
                 if message.code == LockCode.LOCK_BATCH_MQ:

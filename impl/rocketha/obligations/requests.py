@@ -13,12 +13,12 @@ from functools import partial
 from typing import Final
 
 from rocketha.obligations.obligation import Due, Obligation, RecordedRun, time_ms
+from rocketha.recording.record import RESPONSE
 from rocketha.types import TimestampMs
 
 __all__ = ["answers_to_requests"]
 
 _REQUEST: Final = ":request"
-_RESPONSE: Final = ":response"
 
 
 def answers_to_requests(within_ms: int) -> Obligation:
@@ -39,7 +39,7 @@ def _dues(within_ms: int, run: RecordedRun) -> Iterator[Due]:
             by_ms = TimestampMs(at_ms + within_ms)
             if run.runs_until_ms(record.node, at_ms) <= by_ms:
                 continue
-            made_ms = answers.get(request.removesuffix(_REQUEST) + _RESPONSE, ())
+            made_ms = answers.get(request.removesuffix(_REQUEST) + RESPONSE, ())
             yield Due(
                 node=record.node,
                 since_ms=at_ms,

@@ -34,14 +34,13 @@ from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.recording.dledger_parts import HeardFrame, settings_of
 from rocketha.recording.json_parts import as_json
 from rocketha.recording.node_log import pull_log
-from rocketha.recording.record import NodeHeader, NodeRecord, RecordError, push_line
+from rocketha.recording.record import RESPONSE, NodeHeader, NodeRecord, RecordError, push_line
 from rocketha.recording.recorder import NodeRecorder, Parts
 from rocketha.types import BrokerId, RequestId, TimestampMs
 
 __all__ = ["DLedgerRecords", "RecordsConfiguration", "first_number"]
 
 _PROTOCOL: Final = "dledger"
-_RESPONSE: Final = ":response"
 _TICK_NS: Final = 1 << 14
 _NUMBERS: Final = 1 << 31
 
@@ -138,7 +137,7 @@ class DLedgerRecords:
 
     def hears(self, peer: BrokerId, opaque: int, command: RemotingCommand) -> None:
         """Note an answer."""
-        self._arrived(self._members[peer], f"{self._name}:{opaque}{_RESPONSE}", command)
+        self._arrived(self._members[peer], f"{self._name}:{opaque}{RESPONSE}", command)
 
     def is_asked(self, request: RequestId, command: RemotingCommand) -> None:
         """Note a request, unless it is a client's, or none."""
@@ -161,7 +160,7 @@ class DLedgerRecords:
         """Note an answer of this node."""
         name = self._asked.pop(request, None)
         if name is not None:
-            self._recorder.sent(name + _RESPONSE, code=code, body=body)
+            self._recorder.sent(name + RESPONSE, code=code, body=body)
 
     def _arrived(self, sender: str, name: str, command: RemotingCommand) -> None:
         if sender in self._keepers:

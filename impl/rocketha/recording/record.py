@@ -30,6 +30,7 @@ from rocketha.errors import RockethaError
 
 __all__ = [
     "FORMAT",
+    "RESPONSE",
     "STARTED",
     "STOPPED",
     "VERSION",
@@ -46,6 +47,8 @@ __all__ = [
 FORMAT: Final = "rocketproof-records"
 VERSION: Final = 1
 
+RESPONSE: Final = ":response"
+"""Behind the name of a request: that of its answer."""
 STARTED: Final = "NodeStarted"
 """The event of a node's first record in each incarnation."""
 STOPPED: Final = "NodeStopped"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from rocketha.formats.lock_bodies import LockCode
-from rocketproof.protocols.lock_quorum.rounds import RESPONSE, Answered, Rounds
+from rocketha.recording.record import RESPONSE
+from rocketproof.protocols.lock_quorum.rounds import Answered, Rounds
 
 
 @dataclass(frozen=True, slots=True)

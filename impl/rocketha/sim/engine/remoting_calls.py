@@ -14,6 +14,7 @@ from rocketha.errors import PacketError
 from rocketha.formats.packet_stream import PacketStream
 from rocketha.formats.remoting_command import FLAG_ONEWAY, FLAG_RESPONSE, RemotingCommand
 from rocketha.formats.remoting_frame import command_stream, push_command
+from rocketha.recording.record import RESPONSE
 from rocketha.sim.engine.network import End, Network
 from rocketha.types import BrokerId, ConnectionId
 
@@ -43,7 +44,7 @@ class Arrived:
 
 def response_to(message: str) -> str:
     """Return what both ends call the answer to a request."""
-    return f"{message}:response"
+    return message + RESPONSE
 
 
 class Servers(Protocol):

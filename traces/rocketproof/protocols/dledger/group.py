@@ -25,6 +25,7 @@ from rocketha.formats.dledger_requests import (
     VoteResponse,
 )
 from rocketha.formats.remoting_command import FLAG_RESPONSE, RemotingCommand
+from rocketha.recording.record import RESPONSE
 from rocketha.sim.engine.frames import Frame
 from rocketha.types import LogIndex, Term
 from rocketproof.protocols.dledger.actions import Change, action_of
@@ -42,7 +43,6 @@ from rocketproof.protocols.epoch_truncation.values import NONE
 from tlatrace.values import Value
 
 __all__ = [
-    "RESPONSE",
     "GroupFollower",
     "MemberLook",
     "Noted",
@@ -52,7 +52,6 @@ __all__ = [
     "understood",
 ]
 
-RESPONSE: Final = ":response"
 _SNAPSHOT: Final = "SnapshotArrived"
 """The event of a snapshot, once more after what was not synchronized is."""
 

@@ -27,9 +27,9 @@ from rocketha.formats.dledger_requests import (
 )
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.recording.dledger_parts import HeardFrame
+from rocketha.recording.record import RESPONSE
 from rocketha.sim.engine.frames import Frame
 from rocketproof.protocols.dledger.group import (
-    RESPONSE,
     GroupFollower,
     MemberLook,
     Noted,

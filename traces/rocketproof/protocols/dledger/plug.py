@@ -10,14 +10,13 @@ import msgspec
 
 from rocketha.recording.dledger_parts import MEMBER
 from rocketha.recording.node_log import NodeLog
-from rocketha.recording.record import NodeHeader, NodeRecord
+from rocketha.recording.record import RESPONSE, NodeHeader, NodeRecord
 from rocketha.sim.dledger.member import StoodStill
 from rocketha.sim.dledger.simulation import SIMULATION
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import SimulatedRun
 from rocketproof.plug import ProtocolPlug
 from rocketproof.projected_trace import ProjectedTrace
-from rocketproof.protocols.dledger.group import RESPONSE
 from rocketproof.protocols.dledger.part_records import PartRecords
 from rocketproof.protocols.dledger.projection import DLEDGER_SPEC, DLedgerProjection
 from rocketproof.protocols.dledger.records import DLedgerRecords

@@ -28,8 +28,8 @@ from rocketha.formats.dledger_requests import (
     VoteRequest,
     VoteResponse,
 )
-from rocketha.obligations.dledger_turns import FROM_OUTSIDE, RESPONSE
-from rocketha.recording.record import RecordError
+from rocketha.obligations.dledger_turns import FROM_OUTSIDE
+from rocketha.recording.record import RESPONSE, RecordError
 from rocketha.sim.engine.frames import Frame
 from rocketproof.protocols.dledger.group import GroupFollower, Told, pull_answer
 from rocketproof.protocols.dledger.seen import Seen, answer_of, ask_of

@@ -38,6 +38,7 @@ from rocketha.formats.lock_bodies import (
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.locks.state import ConsumerState, LockManagerState, Vote
 from rocketha.locks.voting import remembers
+from rocketha.recording.record import RESPONSE
 from rocketha.runtime.events import RequestArrived
 from rocketha.sim.engine.frames import Frame
 from rocketha.sim.engine.node import Node
@@ -57,7 +58,7 @@ from rocketproof.protocols.lock_quorum.consumer_steps import (
     consumer_step,
     unfulfilled,
 )
-from rocketproof.protocols.lock_quorum.rounds import RESPONSE, Rounds
+from rocketproof.protocols.lock_quorum.rounds import Rounds
 from rocketproof.protocols.lock_quorum.values import (
     NO_ATTEMPT,
     NO_VOTE,

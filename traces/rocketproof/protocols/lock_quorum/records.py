@@ -42,6 +42,7 @@ from functools import lru_cache
 from typing import Any, Final, TypeAlias
 
 from rocketha.recording.record import (
+    RESPONSE,
     STARTED,
     STOPPED,
     NodeHeader,
@@ -69,7 +70,7 @@ from rocketproof.protocols.lock_quorum.record_parts import (
     locked_queues,
     voted_queues,
 )
-from rocketproof.protocols.lock_quorum.rounds import RESPONSE, Rounds
+from rocketproof.protocols.lock_quorum.rounds import Rounds
 from rocketproof.record_projection import RecordProjection, alike, part, read_field
 from tlatrace.trace import Part, Silent
 from tlatrace.values import State, Value, tla_set

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Protocol
 
 from rocketha.formats.lock_bodies import LockCode
+from rocketha.recording.record import RESPONSE
 
-__all__ = ["RESPONSE", "Answered", "Message", "Rounds"]
-
-RESPONSE: Final = ":response"
-"""Behind the name of a request: what its answer is called."""
+__all__ = ["Answered", "Message", "Rounds"]
 
 
 class Message(Protocol):

@@ -6,9 +6,9 @@ from rocketha.errors import PacketError
 from rocketha.formats.dledger_codes import DLedgerRequestCode, DLedgerResponseCode
 from rocketha.formats.dledger_request_codec import pull_response
 from rocketha.formats.remoting_command import FLAG_RESPONSE, RemotingCommand
+from rocketha.recording.record import RESPONSE
 from rocketha.sim.dledger.machine import MemberStepped
 from rocketha.sim.engine.frames import Frame
-from rocketproof.protocols.dledger.group import RESPONSE
 
 __all__ = ["Heartbeats"]
 
