@@ -23,7 +23,7 @@ import msgspec
 from rocketha.controller.state import HEARTBEAT_TIMEOUT_MS, NOTHING_SAID
 from rocketha.formats.controller_requests import Heartbeat
 from rocketha.obligations.obligation import Due, Obligation, RecordedRun, time_ms
-from rocketha.recording.dledger_parts import MEMBER
+from rocketha.recording.dledger_members import is_member
 from rocketha.recording.record import STARTED, Json, NodeRecord
 from rocketha.types import INT32_MAX, NO_EPOCH
 
@@ -34,7 +34,7 @@ _CONTROLLER: Final = "controller"
 
 def has_controller_group(run: RecordedRun) -> bool:
     """Tell whether the controllers are members of a group: each says so of itself."""
-    return any(header.settings.get("kind") == MEMBER for header in run.headers.values())
+    return any(map(is_member, run.headers.values()))
 
 
 def _dues(run: RecordedRun) -> Iterator[Due]:

@@ -37,6 +37,7 @@ from rocketha.dledger.config import ROUND_MS, TRANSFER_MS
 from rocketha.formats.dledger_codes import DLedgerRequestCode, DLedgerResponseCode
 from rocketha.obligations.dledger_turns import Turn
 from rocketha.obligations.obligation import Due, time_ms
+from rocketha.recording.dledger_members import STOOD_STILL
 from rocketha.recording.record import RESPONSE, NodeRecord
 from rocketha.types import TimestampMs
 
@@ -263,6 +264,8 @@ class Times:
             self.beat, self.will_follow, self.is_judged = dict.fromkeys(sent, False), set(), False
             self.beat_shows_ms, self.may_beat = turn.shows_ms, False
             self.begin("beat", BEATS, turn, interval_ms, "send heartbeats")
+        if turn.event == "FrameReceived":
+            self.may_beat = True  # a broker may ask for what a read must confirm
         if turn.event == "ReadAsked" and not turn.answered and others:
             self.may_beat = True
             if self._follow:  # else the last heartbeats may still be waited for
@@ -462,7 +465,7 @@ def _leads(has: Any) -> int | None:
 
 
 def _stood_still(heard: Sequence[Any]) -> list[int]:
-    return [int(one["wait_ms"]) for one in heard if one.get("is") == "StoodStill"]
+    return [int(one["wait_ms"]) for one in heard if one.get("is") == STOOD_STILL]
 
 
 def pauses_of(records: Sequence[NodeRecord]) -> list[tuple[int, int]]:

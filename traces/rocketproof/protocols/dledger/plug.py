@@ -6,12 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-import msgspec
-
-from rocketha.recording.dledger_parts import MEMBER
+from rocketha.recording.dledger_members import is_member, said_between
 from rocketha.recording.node_log import NodeLog
-from rocketha.recording.record import RESPONSE, NodeHeader, NodeRecord
-from rocketha.sim.dledger.member import StoodStill
+from rocketha.recording.record import NodeHeader
 from rocketha.sim.dledger.simulation import SIMULATION
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import SimulatedRun
@@ -24,9 +21,6 @@ from rocketproof.protocols.dledger.timeline import dledger_changes
 from rocketproof.record_projection import RecordProjection
 
 __all__ = ["PLUG"]
-
-_STOOD_STILL: Final = StoodStill.__name__
-"""What a member hears that nobody says."""
 
 
 def _traces(
@@ -46,29 +40,10 @@ def _own_logs(logs: Sequence[NodeLog]) -> Sequence[NodeLog]:
     """Leave what members wrote, and of that what they said to each other."""
     if all(log.header.protocol == SIMULATION.name for log in logs):
         return logs
-    members = [log for log in logs if log.header.settings.get("kind") == MEMBER]
-    names = {log.header.node for log in members}
-    asked = {
-        message.id
-        for log in members
-        for record in log.records
-        for message in record.sent
-        if message.to in names
-    }
-
-    def is_said(message: str) -> bool:
-        return message.removesuffix(RESPONSE) in asked
-
-    def of_member(record: NodeRecord) -> NodeRecord:
-        return msgspec.structs.replace(
-            record,
-            sent=tuple([one for one in record.sent if is_said(one.id)]),
-            received=tuple([one for one in record.received if is_said(one)]),
-            heard=tuple([one for one in record.heard if one["is"] == _STOOD_STILL]),
-            answered=(),
-        )
-
-    return [replace(log, records=tuple(map(of_member, log.records))) for log in members]
+    members = [log for log in logs if is_member(log.header)]
+    names = [log.header.node for log in members]
+    between = said_between(names, [record for log in members for record in log.records])
+    return [replace(log, records=tuple(map(between, log.records))) for log in members]
 
 
 PLUG: Final = ProtocolPlug(
