@@ -38,6 +38,10 @@ class DLedgerConfig:
     min_vote_interval_ms: int = 300
     max_vote_interval_ms: int = 1_000
     """A candidate asks again after a drawn time in `[min, max)`."""
+    waits_after_restart: bool = False
+    """A node that was up before asks for votes `lease_ms` later, in the next term; no setting in
+    DLedger, where it asks at once. A leader of DLedger that has a majority does not follow who is
+    in a later term, and so never helps one whose log is behind."""
     preferred_leader_ids: tuple[str, ...] = ()
     """`preferredLeaderId`: who shall lead if it can; none: whoever is elected."""
     preferred_leader_interval_ms: int = 1_000

@@ -89,6 +89,7 @@ __all__ = ["draw", "next_timer_ms", "started", "step"]
 
 _MULTIPLIER: Final = 6364136223846793005
 _INCREMENT: Final = 1442695040888963407
+_LONG_AGO: Final = TimestampMs(0)
 
 
 def started(
@@ -98,13 +99,11 @@ def started(
     *,
     snapshot_index: LogIndex = NO_INDEX,
     seed: int = 0,
-    asks_from_ms: TimestampMs | None = None,
+    now_ms: TimestampMs = _LONG_AGO,
 ) -> NodeState:
     """Return a node that has just come up with its disk, and has loaded its newest snapshot.
 
-    Its first event is `Started`. If it was up before, it asks for votes, in the next term, not
-    before `asks_from_ms`; None: at once. A leader of DLedger that has a majority does not follow
-    who is in a later term, and so never helps one whose log is behind.
+    Its first event is `Started`.
 
     Spec: DLedger!Crash
     """
@@ -115,7 +114,8 @@ def started(
         snapshot_index=snapshot_index,
     )
     elected = begun.state
-    if kept is not None:
+    if kept is not None and config.waits_after_restart:
+        asks_from_ms = TimestampMs(now_ms + config.lease_ms)
         elected = replace(elected, next_time_to_request_vote_ms=asks_from_ms)
     return NodeState(elector=elected, pusher=pusher, random=seed)
 

@@ -16,6 +16,7 @@
 | entries pushed     | a leader writes one                      | it goes to who has all before it |
 | rounds judged      | a round of votes ends, or is decided     | by the answers that have come    |
 | leaderships handed | it is asked to lead, and lacks nothing   | a candidate of the next term     |
+|                    | it prefers another one to lead           | whom it has heard of             |
 | errors rested      | a follower has refused a push            | a while without pushes to it     |
 
 Source: DLedgerEntryPusher, DLedgerLeaderElector, StateMachineCaller, SnapshotManager
@@ -116,17 +117,20 @@ class Duties:
     """Requests of the present round."""
     _transfers: set[str] = field(default_factory=set)
     """Requests to lead that have come."""
+    _alive: set[str] = field(default_factory=set)
+    """Who has answered a heartbeat of this leadership."""
 
     def of(self, turn: Turn) -> Iterator[tuple[str, bool]]:
         """Yield what is due in a turn, and whether it was done."""
         leads = turn.after["role"] == "LEADER"
         changed = _leadership(turn.before) != _leadership(turn.after)
         if changed or not leads:
-            self._peers = {}
+            self._peers, self._alive = {}, set()
         if turn.is_cut:
             return
         yield from self._at_the_end(turn)
         yield from self._round(turn)
+        yield from self._prefers(turn)
         if leads and changed:
             yield BEGUN, self._begins(turn)
         elif leads:
@@ -158,6 +162,16 @@ class Duties:
         yield SAVED, after["applied"] - after["snapshot"] < self.settings["snapshot_threshold"]
         if after["snapshot"] != before["snapshot"]:
             yield CUT, after["begin"] == after["snapshot"]
+
+    def _prefers(self, turn: Turn) -> Iterator[tuple[str, bool]]:
+        """A leader hands over by itself to nobody of whom it has heard nothing."""
+        heard = turn.heard
+        if heard is not None and heard.code == _BEAT and turn.event == "ResponseArrived":
+            self._alive.add(heard.peer)
+        if turn.event == "TimerFired":
+            for code, peer, _, _ in turn.sent:
+                if code == DLedgerRequestCode.LEADERSHIP_TRANSFER:
+                    yield HANDED, peer in self._alive
 
     # ---- candidates ----
 
@@ -322,6 +336,7 @@ class Duties:
 
 
 _VOTE: Final = DLedgerRequestCode.VOTE
+_BEAT: Final = DLedgerRequestCode.HEART_BEAT
 _INSTALL: Final = DLedgerRequestCode.INSTALL_SNAPSHOT
 
 

@@ -119,6 +119,8 @@ class Times:
     """What has passed since, and by its clock."""
     term_shows_ms: tuple[int, int] | None = None
     """When it went to a larger term that it had heard of, and how long it waits then."""
+    restart_shows_ms: int | None = None
+    """When it was started that had been up before; None: it has gone on since."""
 
     def begin(self, key: object, name: str, turn: Turn, wait_ms: int, what: str) -> None:
         """Something is due from now on, unless it is already."""
@@ -130,13 +132,8 @@ class Times:
         one = self.open.pop(key, None)
         if one is None:
             return
-        due = Due(
-            node=self.node,
-            since_ms=one.since_ms,
-            by_ms=self._by_ms(one),
-            what=one.what,
-            done_ms=at_ms,
-        )
+        by_ms = self._by_ms(one)
+        due = Due(node=self.node, since_ms=one.since_ms, by_ms=by_ms, what=one.what, done_ms=at_ms)
         self.found.append((one.name, due))
 
     def _by_ms(self, one: _Open) -> TimestampMs:
@@ -166,10 +163,8 @@ class Times:
 
     def at_once(self, name: str, turn: Turn, what: str, *, done: bool) -> None:
         """It was due in this turn."""
-        at_ms = turn.at_ms
-        due = Due(
-            node=self.node, since_ms=at_ms, by_ms=at_ms, what=what, done_ms=at_ms if done else None
-        )
+        at_ms, done_ms = turn.at_ms, turn.at_ms if done else None
+        due = Due(node=self.node, since_ms=at_ms, by_ms=at_ms, what=what, done_ms=done_ms)
         self.found.append((name, due))
 
     # ---- a turn ----
@@ -203,15 +198,26 @@ class Times:
         if after["role"] != "CANDIDATE" or goes:
             self.end("asks", turn.at_ms)
         if after["role"] == "CANDIDATE" and after["own_answer"] is None:
-            interval = settings["heart_beat_time_interval_ms"]
-            lease_ms = settings["max_heart_beat_leak"] * interval
-            wait_ms = lease_ms + settings["max_vote_interval_ms"]
+            wait_ms = self._lease_ms + settings["max_vote_interval_ms"]
             self.begin("asks", ASKED, turn, wait_ms, "ask for votes, or go to a larger term")
+        self._wait_after_restart(turn)
         if goes and before["raises"]:
             preferred = self.node in settings["preferred_leader_ids"]
             taking = preferred and after["taking"] == after["curr_term"]
             least = "min_take_leadership_vote_interval_ms" if taking else "min_vote_interval_ms"
             self.term_shows_ms = turn.shows_ms, settings[least]
+
+    def _wait_after_restart(self, turn: Turn) -> None:
+        before, goes = turn.before, turn.after["curr_term"] != turn.before["curr_term"]
+        if turn.event == "Started" and self.settings.get("waits_after_restart"):
+            self.restart_shows_ms = None if before["kept"] is None else turn.shows_ms
+        if self.restart_shows_ms is None:
+            return
+        if goes and turn.event == "TimerFired" and not before["raises"]:
+            done = turn.shows_ms - self.restart_shows_ms >= self._lease_ms
+            self.at_once(PATIENCE, turn, "wait for a leader after it was started again", done=done)
+        if goes or turn.after["role"] != "CANDIDATE":
+            self.restart_shows_ms = None
 
     def _follower(self, turn: Turn) -> None:
         before, after, heard = turn.before, turn.after, turn.heard
@@ -237,14 +243,21 @@ class Times:
         return set(self.settings["peers"]) - {self.node}
 
     @property
+    def _interval_ms(self) -> int:
+        interval_ms: int = self.settings["heart_beat_time_interval_ms"]
+        return interval_ms
+
+    @property
+    def _lease_ms(self) -> int:
+        return int(self.settings["max_heart_beat_leak"]) * self._interval_ms
+
+    @property
     def _silence_ms(self) -> int:
-        intervals = max(2, self.settings["max_heart_beat_leak"])
-        silence_ms: int = intervals * self.settings["heart_beat_time_interval_ms"]
-        return silence_ms
+        return max(2 * self._interval_ms, self._lease_ms)
 
     def _leader(self, turn: Turn) -> None:
         before, after, settings = turn.before, turn.after, self.settings
-        interval_ms, others = settings["heart_beat_time_interval_ms"], self._others
+        interval_ms, others = self._interval_ms, self._others
         if after["role"] != "LEADER":
             for key in ("beat", "quorum", "transfer", "sync"):
                 self.end(key, turn.at_ms)
@@ -312,12 +325,7 @@ class Times:
 
     @property
     def _loss_ms(self) -> int:
-        interval_ms, leak = (
-            self.settings["heart_beat_time_interval_ms"],
-            self.settings["max_heart_beat_leak"],
-        )
-        loss_ms: int = (leak + 3) * interval_ms
-        return loss_ms
+        return self._lease_ms + 3 * self._interval_ms
 
     # ---- the state machine ----
 

@@ -194,6 +194,7 @@ def _node(
         group=group,
         self_id=own_id,
         peers=peers,
+        waits_after_restart=True,
         enable_fast_advance_commit_index=True,
         enable_snapshot=True,
         **settings,  # type: ignore[arg-type]

@@ -55,7 +55,7 @@ from rocketha.runtime.events import RequestArrived, ResponseArrived, TimerFired
 from rocketha.runtime.node_host import NodeHost
 from rocketha.runtime.performers import RequestPerformer
 from rocketha.storage.disk import Disk, RealDisk
-from rocketha.types import RequestId, RequestReference, TimestampMs
+from rocketha.types import RequestId, RequestReference
 
 __all__ = ["ControllerGroupProcess"]
 
@@ -133,7 +133,7 @@ class ControllerGroupProcess:
             store,
             snapshot_index=self._files.snapshot_index,
             seed=secrets.randbits(64),
-            asks_from_ms=TimestampMs(self._clock.now_ms() + self._node.lease_ms),
+            now_ms=self._clock.now_ms(),
         )
         controller = LeadingController(self._machine.machine.state)
         self.host.state = DLedgerController(node=node, controller=controller)

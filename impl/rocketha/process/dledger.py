@@ -58,7 +58,7 @@ from rocketha.runtime.events import RequestArrived, RequestEvent, ResponseArrive
 from rocketha.runtime.node_host import NodeHost
 from rocketha.runtime.performers import ClientPerformer, RequestPerformer
 from rocketha.storage.disk import Disk, RealDisk
-from rocketha.types import RequestId, RequestReference, TimestampMs
+from rocketha.types import RequestId, RequestReference
 
 __all__ = ["DLedgerProcess", "main"]
 
@@ -138,7 +138,7 @@ class DLedgerProcess:
             store,
             snapshot_index=self._files.snapshot_index,
             seed=secrets.randbits(64),
-            asks_from_ms=TimestampMs(self._clock.now_ms() + config.lease_ms),
+            now_ms=self._clock.now_ms(),
         )
         self._log(f"serves {self._listener.address}, the log ends at {store.end_index}")
         self._loop.stop_on_signals(signal.SIGTERM, signal.SIGINT)

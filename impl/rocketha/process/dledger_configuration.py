@@ -135,6 +135,7 @@ def read_configuration(path: Path) -> DLedgerConfiguration:
             self_id=own_id,
             peers=tuple(addresses),
             preferred_leader_ids=preferred,
+            waits_after_restart=True,
             **settings,
         ),
         addresses=addresses,

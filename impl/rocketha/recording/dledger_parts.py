@@ -63,6 +63,7 @@ def settings_of(config: DLedgerConfig) -> Parts:
         "min_vote_interval_ms": config.min_vote_interval_ms,
         "min_take_leadership_vote_interval_ms": config.min_take_leadership_vote_interval_ms,
         "max_vote_interval_ms": config.max_vote_interval_ms,
+        "waits_after_restart": config.waits_after_restart,
         "max_wait_ack_time_ms": config.max_wait_ack_time_ms,
         "max_push_time_out_ms": config.max_push_time_out_ms,
         "push_commit_interval_ms": config.push_commit_interval_ms,

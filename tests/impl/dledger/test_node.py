@@ -99,13 +99,15 @@ def test_a_start_keeps_term_and_vote_and_knows_what_the_snapshot_has() -> None:
 
 
 def test_who_was_up_before_may_wait_for_a_leader_before_it_goes_to_the_next_term() -> None:
-    kept, later = TermAndVote(curr_term=Term(4), vote_leader="n2"), TimestampMs(NOW + 600)
-    state = node.started(config(), kept, log(1, 2), asks_from_ms=later)
-    assert node.next_timer_ms(state) == later
+    kept = TermAndVote(curr_term=Term(4), vote_leader="n2")
+    waits = config(waits_after_restart=True, heart_beat_time_interval_ms=200, max_heart_beat_leak=3)
+    state = node.started(waits, kept, log(1, 2), now_ms=NOW)
+    assert node.next_timer_ms(state) == NOW + 600
     assert take(state, TimerFired(), log(1, 2), 599).state.elector.member.curr_term == 4
     assert take(state, TimerFired(), log(1, 2), 600).state.elector.member.curr_term == 5
-    first = node.started(config(), None, log(), asks_from_ms=later)
+    first = node.started(waits, None, log(), now_ms=NOW)
     assert node.next_timer_ms(first) == 0
+    assert node.next_timer_ms(node.started(config(), kept, log(1, 2), now_ms=NOW)) == 0
 
 
 def test_draws_are_of_31_bits_and_differ() -> None:

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
 import pytest
 
-from rocketha.dledger import elector, heartbeats
+from rocketha.dledger import elector, heartbeats, node
+from rocketha.dledger.config import DLedgerConfig
 from rocketha.dledger.connections import DLedgerCore
 from rocketha.dledger.heartbeats import count_beat
-from rocketha.dledger.state import Answered, Beat, ElectorState, ElectorStepped
-from rocketha.dledger.transfer import hear_of_transfer
-from rocketha.obligations.dledger import DLEDGER
+from rocketha.dledger.node_state import NodeState
+from rocketha.dledger.state import Answered, Beat, ElectorState, ElectorStepped, PreferredLeaderDue
+from rocketha.dledger.transfer import check_preferred_leader, hear_of_transfer
+from rocketha.obligations.dledger import DLEDGER, _all_dues
 from rocketha.obligations.obligation import RecordedRun, check_obligations
 from rocketha.recording.record import STARTED, NodeHeader, NodeRecord, SentMessage
+from rocketha.sim.dledger import member
 from rocketha.sim.dledger.simulation import SIMULATION
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import simulate
@@ -211,6 +215,36 @@ def test_a_leader_whom_too_few_follow_yet_must_not_wait_an_interval(
     missed = check_obligations(DLEDGER, recorded(0)).missed
 
     assert "send heartbeats again" in {one.due.what for one in missed}
+
+
+def test_who_does_not_wait_for_a_leader_after_a_restart_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waits = "wait for a leader after it was started again"
+    assert waits in {due.what for _, due in _all_dues(recorded(16))}
+
+    def hurries(config: DLedgerConfig, *given: Any, **named: Any) -> NodeState:
+        return node.started(replace(config, waits_after_restart=False), *given, **named)
+
+    monkeypatch.setattr(member, "node_started", hurries)
+
+    assert waits in {one.due.what for one in check_obligations(DLEDGER, recorded(16)).missed}
+
+
+def test_who_hands_over_to_somebody_of_whom_it_has_heard_nothing_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def hopes(state: ElectorState, event: PreferredLeaderDue, **named: Any) -> ElectorStepped:
+        alive = dict.fromkeys(state.config.peers, True)
+        table = MappingProxyType({**alive, **state.member.peers_live_table})
+        believes = replace(state, member=replace(state.member, peers_live_table=table))
+        return check_preferred_leader(believes, event, **named)
+
+    monkeypatch.setattr(elector, "check_preferred_leader", hopes)
+
+    missed = check_obligations(DLEDGER, recorded(18)).missed
+
+    assert {one.obligation for one in missed} == {"leaderships handed over"}
 
 
 def test_an_operator_must_not_hear_of_a_transfer_what_was_said_of_something_else(

@@ -187,6 +187,7 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
             store,
             snapshot_index=node.opened.snapshot_index,
             seed=self._cluster.draw_seed(node),
+            now_ms=self.now_ms(),
         )
 
     @contextmanager

@@ -19,7 +19,7 @@ from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import InjectionPoint, PerPurposeStreams
 from rocketha.types import BrokerId
 
-__all__ = ["DISK_FAULTS", "NEMESES", "DLedgerPlan", "draw_dledger_run"]
+__all__ = ["DISK_FAULTS", "NEMESES", "DLedgerPlan", "draw_dledger_run", "draw_restarts"]
 
 NEMESES: Final = (
     Fault.PARTITION_RANDOM_NODE,
@@ -43,6 +43,9 @@ _NEVER_MS: Final = 10**9
 _APPLY_WAITS_MS: Final = (0, 0, 20, 150)
 _CLIENT_LOSS_PERCENT: Final = (5, 30)
 _LATE_START_MAX_MS: Final = 300
+_RESTARTS: Final = 4
+_WAITS: Final = 0
+"""Of so many groups, one waits as processes do; the others ask at once, as DLedger does."""
 _PUSHES: Final = 10
 _LEGACY_PUSH: Final = 3
 """Of so many ways to push, this one is that of releases up to 0.3.2."""
@@ -93,6 +96,7 @@ def draw_dledger_run(streams: PerPurposeStreams, options: SimOptions) -> DLedger
     threshold, batches = rng.choice((3, 8, 20)), rng.randrange(2) == 0
     apply_wait_ms = streams.of("plan", "apply").choice(_APPLY_WAITS_MS)
     pushing = _draw_pushing(streams, with_snapshots=with_snapshots)
+    waits = draw_restarts(streams)
     drawn_steps = rng.randrange(300, 900)
     loss = rng.choice(_CLIENT_LOSS_PERCENT) if Fault.CLIENT_LOSS in faults else 0
     return DLedgerPlan(
@@ -108,6 +112,7 @@ def draw_dledger_run(streams: PerPurposeStreams, options: SimOptions) -> DLedger
                     heart_beat_time_interval_ms=200,
                     min_vote_interval_ms=30,
                     max_vote_interval_ms=100,
+                    waits_after_restart=waits,
                     preferred_leader_ids=peers[:1],
                     preferred_leader_interval_ms=looks_ms,
                     min_take_leadership_vote_interval_ms=3,
@@ -154,6 +159,11 @@ def _draw_pushing(streams: PerPurposeStreams, *, with_snapshots: bool) -> dict[s
         "enable_fast_advance_commit_index": not legacy,
         "enable_snapshot": with_snapshots and not legacy,
     }
+
+
+def draw_restarts(streams: PerPurposeStreams) -> bool:
+    """Draw whether members wait for a leader when they are started again, as processes do."""
+    return streams.of("plan", "restarts").randrange(_RESTARTS) == _WAITS
 
 
 def _draw_clock(streams: PerPurposeStreams, number: BrokerId, faults: FaultPlan) -> Clock:

@@ -22,6 +22,7 @@ from rocketha.known_bugs.epoch_truncation import ha_rules
 from rocketha.known_bugs.register import read_rules
 from rocketha.known_bugs.replica_group import broker_rules, controller_rules
 from rocketha.replicated_log.snapshot_manager import SnapshotOptions
+from rocketha.sim.dledger.plan import draw_restarts
 from rocketha.sim.engine.clock import TRUE_TIME, Clock
 from rocketha.sim.engine.faults import GROUP_FAULTS, Fault, FaultPlan, Faults, draw_plan
 from rocketha.sim.engine.node import FIRST_CONTROLLER, broker_address
@@ -167,7 +168,7 @@ def _draw_members(streams: PerPurposeStreams, options: SimOptions) -> tuple[DLed
     names = [broker_address(BrokerId(FIRST_CONTROLLER + at)) for at in range(options.controllers)]
     batches, with_snapshots = rng.randrange(2) == 0, rng.randrange(4) > 0
     beat_ms, threshold = rng.choice((40, 80)), rng.choice((10, 30))
-    flush_ms = rng.choice((1, 5))
+    flush_ms, waits = rng.choice((1, 5)), draw_restarts(streams)
     return tuple(
         [
             DLedgerConfig(
@@ -177,6 +178,7 @@ def _draw_members(streams: PerPurposeStreams, options: SimOptions) -> tuple[DLed
                 heart_beat_time_interval_ms=beat_ms,
                 min_vote_interval_ms=10,
                 max_vote_interval_ms=40,
+                waits_after_restart=waits,
                 max_push_time_out_ms=60,
                 rpc_timeout_ms=150,
                 push_commit_interval_ms=30,
