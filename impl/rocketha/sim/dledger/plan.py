@@ -95,8 +95,7 @@ def draw_dledger_run(streams: PerPurposeStreams, options: SimOptions) -> DLedger
     looks_ms = rng.choice((100, 1_000, _NEVER_MS, _NEVER_MS))
     threshold, batches = rng.choice((3, 8, 20)), rng.randrange(2) == 0
     apply_wait_ms = streams.of("plan", "apply").choice(_APPLY_WAITS_MS)
-    pushing = _draw_pushing(streams, with_snapshots=with_snapshots)
-    waits = draw_restarts(streams)
+    as_releases = _draw_release(streams, with_snapshots=with_snapshots)
     drawn_steps = rng.randrange(300, 900)
     loss = rng.choice(_CLIENT_LOSS_PERCENT) if Fault.CLIENT_LOSS in faults else 0
     return DLedgerPlan(
@@ -112,7 +111,6 @@ def draw_dledger_run(streams: PerPurposeStreams, options: SimOptions) -> DLedger
                     heart_beat_time_interval_ms=200,
                     min_vote_interval_ms=30,
                     max_vote_interval_ms=100,
-                    waits_after_restart=waits,
                     preferred_leader_ids=peers[:1],
                     preferred_leader_interval_ms=looks_ms,
                     min_take_leadership_vote_interval_ms=3,
@@ -126,7 +124,7 @@ def draw_dledger_run(streams: PerPurposeStreams, options: SimOptions) -> DLedger
                     enable_batch_append=batches,
                     max_batch_append_size=200,
                     flush_file_interval_ms=rng.choice((1, 10)),
-                    **pushing,
+                    **as_releases,
                     snapshot_threshold=threshold,
                     max_snapshot_reserved_num=2,
                     apply_wait_ms=apply_wait_ms,
@@ -151,10 +149,14 @@ def draw_dledger_run(streams: PerPurposeStreams, options: SimOptions) -> DLedger
     )
 
 
-def _draw_pushing(streams: PerPurposeStreams, *, with_snapshots: bool) -> dict[str, Any]:
-    """Draw whether the group pushes as releases do that have no NOOPs and no snapshots."""
+def _draw_release(streams: PerPurposeStreams, *, with_snapshots: bool) -> dict[str, Any]:
+    """Draw whether the group pushes as releases do that have no NOOPs and no snapshots.
+
+    And whether its members wait after a restart, as no release does.
+    """
     legacy = streams.of("plan", "legacy").randrange(_PUSHES) == _LEGACY_PUSH
     return {
+        "waits_after_restart": draw_restarts(streams),
         "legacy_push": legacy,
         "enable_fast_advance_commit_index": not legacy,
         "enable_snapshot": with_snapshots and not legacy,
