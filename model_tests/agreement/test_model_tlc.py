@@ -38,6 +38,7 @@ LARGE: Final = frozenset(
         "epoch_truncation",
         "register",
         "replica_group",
+        "route",
         "sync_state_set",
     )
 )
