@@ -42,7 +42,7 @@ LARGE: Final = frozenset(
         "sync_state_set",
     )
 )
-"""One to three minutes each without their symmetry; `rocketproof selfcheck` compares them, too."""
+"""A quarter of a minute to three minutes each; `rocketproof selfcheck` compares them, too."""
 DRAWN: Final = 860
 EXAMINED: Final = 650
 """At least so many of the drawn steps are put to both; the others have no value in the model."""
