@@ -103,7 +103,7 @@ def started(
 ) -> NodeState:
     """Return a node that has just come up with its disk, and has loaded its newest snapshot.
 
-    Its first event is `Started`.
+    Its first event is `Started`; `now_ms` is what its clock shows.
 
     Spec: DLedger!Crash
     """

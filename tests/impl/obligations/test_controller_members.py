@@ -9,8 +9,9 @@ import pytest
 from rocketha.dledger import heartbeats
 from rocketha.dledger.state import Beat, ElectorState, ElectorStepped
 from rocketha.obligations.obligation import ObligationFindings
-from rocketha.recording.dledger_members import is_member
+from rocketha.recording.dledger_members import STOOD_STILL, is_member
 from rocketha.recording.node_log import NodeLines
+from rocketha.sim.dledger.member import StoodStill
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import simulate
 from rocketha.sim.replica_group.simulation import SIMULATION
@@ -30,6 +31,10 @@ def test_members_owe_something_and_do_it(seed: int) -> None:
 
     assert findings.counted[OWED] > 500
     assert findings.missed == ()
+
+
+def test_what_stands_still_is_told_by_its_name() -> None:
+    assert StoodStill.__name__ == STOOD_STILL
 
 
 def test_a_controller_that_is_alone_owes_nobody() -> None:
