@@ -113,6 +113,7 @@ RULES: Final = (
         what="rocketmq_peer",
         except_in="rocketproof.commands.peer rocketproof.commands.peer_interop "
         "rocketproof.commands.peer_ledger rocketproof.commands.peer_mixed "
+        "rocketproof.commands.peer_name_server "
         "rocketproof.peer_runs rocketproof.peer_hunt",
         why="all else works without peers",
     ),

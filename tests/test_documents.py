@@ -87,6 +87,7 @@ NOT_TYPED: Final = {
     "rocketproof peer rocketmq fetch": _FETCHES,
     "rocketproof peer rocketmq fetch --version 5.5.0": _FETCHES,
     "rocketproof peer rocketmq run truncation --version 5.3.3": _BROKERS,
+    "rocketproof peer rocketmq name-server --version 5.3.3": _BROKERS,
     "rocketproof peer rocketmq run early_shrink --version 5.5.0": _BROKERS,
     "rocketproof peer rocketmq hunt --seeds 0..99 --hours 2 --out H": _BROKERS,
     "rocketproof peer rocketmq ledger RUN...": _RUNS,

@@ -63,6 +63,8 @@ class NameServerConfiguration:
 
     home: Path
     port: int
+    more: Mapping[str, Value] = field(default_factory=dict)
+    """RocketMQ's own names -> values."""
 
     def text(self) -> str:
         """Write the file. Raises: PeerError"""
@@ -73,6 +75,7 @@ class NameServerConfiguration:
                 "configStorePath": self.home / "namesrv.properties",
                 "bindAddress": "127.0.0.1",
                 "listenPort": self.port,
+                **self.more,
             }
         )
 

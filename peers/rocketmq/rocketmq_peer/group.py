@@ -147,8 +147,10 @@ class Group:
     def start_name_server(self) -> None:
         """Start the name server, without waiting for it. Raises: ProcessError"""
         home = self._home(NAME_SERVER)
-        text = NameServerConfiguration(home=home, port=self.ports.name_server).text()
-        self._launch(NAME_SERVER, _MAIN.format("namesrv.NamesrvStartup"), text)
+        configuration = NameServerConfiguration(
+            home=home, port=self.ports.name_server, more=self.options.more_of_name_server
+        )
+        self._launch(NAME_SERVER, _MAIN.format("namesrv.NamesrvStartup"), configuration.text())
 
     def wait_serving(self, name: str) -> None:
         """Wait until a process that runs takes connections. Raises: PeerError, ProcessError"""

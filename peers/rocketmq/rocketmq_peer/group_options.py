@@ -49,6 +49,7 @@ class GroupOptions:
     more_of_brokers: Mapping[str, Value] = field(default_factory=dict)
     """RocketMQ's own names -> values, for every broker."""
     more_of_controllers: Mapping[str, Value] = field(default_factory=dict)
+    more_of_name_server: Mapping[str, Value] = field(default_factory=dict)
     headers: Serialization = Serialization.JSON
     protocol: str = "replica_group"
     """Of the records."""

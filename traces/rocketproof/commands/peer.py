@@ -20,6 +20,7 @@ from rich.markup import escape
 from rocketproof.commands.peer_interop import interop, interop_run
 from rocketproof.commands.peer_ledger import ledger, report
 from rocketproof.commands.peer_mixed import mixed
+from rocketproof.commands.peer_name_server import name_server
 from rocketproof.commands.seed_range import seed_range
 from rocketproof.output import print_text
 from rocketproof.peer_finds import finds_of, totals
@@ -62,6 +63,7 @@ def rocketmq() -> None:
 rocketmq.add_command(interop)
 rocketmq.add_command(interop_run)
 rocketmq.add_command(mixed)
+rocketmq.add_command(name_server)
 rocketmq.add_command(ledger)
 rocketmq.add_command(report)
 

@@ -1,0 +1,175 @@
+"""Histories of Route go wrong with a name server that has the error, and only with that one."""
+
+from __future__ import annotations
+
+import json
+import socketserver
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import pytest
+
+from rocketha.formats.remoting_command import FLAG_RESPONSE, RemotingCommand
+from rocketha.formats.remoting_frame import pull_command, push_command
+from rocketmq_peer.errors import PeerError
+from rocketmq_peer.name_server_histories import HISTORIES, Outcome, forgotten, play_history
+
+REGISTER, UNREGISTER, ROUTE = 103, 104, 105
+ERRORS: Final = tuple(HISTORIES)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    number: int
+    address: str
+    version: int
+    channel: int
+
+
+@dataclass(slots=True)
+class NameServer:
+    """A name server that keeps the rules of Route, but for one."""
+
+    error: str
+    entries: set[Entry] = field(default_factory=set)
+    perm: int = 0
+    seen: int = 0
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def register(self, entry: Entry) -> None:
+        if entry.number == 0 and entry.version < self._newest():
+            if self.error == "Refused":
+                self.entries = {
+                    x for x in self.entries if x.address != entry.address or x.number == 0
+                }
+            return
+        others = {
+            x for x in self.entries if x.address != entry.address and x.number != entry.number
+        }
+        self.entries = {*others, entry}
+        if entry.number == 0:
+            self.perm, self.seen = 6, max(self.seen, entry.version)
+        elif self.error != "Demoted" or entry.number == min(x.number for x in self.entries):
+            self._mask()
+
+    def _newest(self) -> int:
+        if self.error == "B40":
+            return 0
+        present = [x.version for x in self.entries if x.number == 0]
+        return max(present, default=0) if self.error == "B40Forgotten" else self.seen
+
+    def end(self, meant: Entry) -> None:
+        match self.error:
+            case "B41":
+                gone = {x for x in self.entries if x.number == meant.number}
+            case "B42":
+                gone = {x for x in self.entries if x.address == meant.address}
+            case _:
+                gone = {
+                    x
+                    for x in self.entries
+                    if x.address == meant.address and x.channel <= meant.channel
+                }
+        self.entries -= gone
+        self._mask()
+
+    def _mask(self) -> None:
+        if not any(x.number == 0 for x in self.entries):
+            self.perm &= ~2
+
+    def route(self) -> bytes | None:
+        if not self.entries:
+            return None
+        brokers = {str(x.number): x.address for x in self.entries}
+        if "0" not in brokers and not self.perm & 2:
+            smallest = min(brokers, key=int)
+            if self.error != "Smallest" or smallest == "1":
+                brokers["0"] = brokers.pop(smallest)
+        said = {"brokerDatas": [{"brokerAddrs": brokers}], "queueDatas": [{"perm": self.perm}]}
+        return json.dumps(said).encode()
+
+
+def answer(server: NameServer, command: RemotingCommand, channel: int) -> tuple[int, bytes]:
+    fields = command.ext_fields
+    if command.code == ROUTE:
+        route = server.route()
+        return (17, b"") if route is None else (0, route)
+    version = 0
+    if command.code == REGISTER:
+        body: dict[str, Any] = json.loads(command.body)
+        version = body["topicConfigSerializeWrapper"]["dataVersion"]["stateVersion"]
+    entry = Entry(int(fields["brokerId"]), fields["brokerAddr"], version, channel)
+    if command.code == REGISTER:
+        server.register(entry)
+    else:
+        assert command.code == UNREGISTER
+        server.end(entry)
+    return 0, b""
+
+
+@contextmanager
+def listening(server: NameServer) -> Iterator[int]:
+    channels = iter(range(1, 10_000))
+
+    class Handler(socketserver.BaseRequestHandler):
+        """A connection of a broker, or of a client."""
+
+        def handle(self) -> None:
+            with server.lock:
+                channel = next(channels)
+            heard, addresses = bytearray(), set[str]()
+            while data := self.request.recv(65536):
+                heard += data
+                while (found := pull_command(heard)) is not None:
+                    command, size = found
+                    del heard[:size]
+                    addresses.update(filter(None, [command.ext_fields.get("brokerAddr")]))
+                    with server.lock:
+                        code, body = answer(server, command, channel)
+                    response = RemotingCommand(
+                        code=code, opaque=command.opaque, flag=FLAG_RESPONSE, body=body
+                    )
+                    self.request.sendall(push_command(response))
+            with server.lock:
+                for address in addresses:
+                    server.end(Entry(0, address, 0, channel))
+
+    with socketserver.ThreadingTCPServer(("127.0.0.1", 0), Handler) as listener:
+        thread = threading.Thread(target=listener.serve_forever, args=(0.05,))
+        thread.start()
+        try:
+            yield int(listener.server_address[1])
+        finally:
+            listener.shutdown()
+            thread.join()
+
+
+def played(name: str, error: str) -> Outcome:
+    with listening(NameServer(error)) as port:
+        outcome = play_history(HISTORIES[name], port)
+        forgotten(port)
+        return outcome
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_a_history_goes_wrong_where_the_error_is(name: str) -> None:
+    assert played(name, name).is_wrong
+
+
+@pytest.mark.parametrize("name", ERRORS)
+def test_a_history_goes_right_where_no_error_is(name: str) -> None:
+    assert not played(name, "none").is_wrong
+
+
+def test_a_name_server_that_is_not_there_is_an_error() -> None:
+    with pytest.raises(PeerError, match="the name server at port 1"):
+        play_history(HISTORIES["B40"], 1)
+
+
+def test_a_history_that_does_not_happen_is_an_error() -> None:
+    not_so = pytest.raises(PeerError, match="the history did not happen: the second master")
+    with listening(NameServer("none", seen=9)) as port, not_so:  # it takes no master of before
+        play_history(HISTORIES["B40"], port)
