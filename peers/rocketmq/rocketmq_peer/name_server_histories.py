@@ -122,8 +122,7 @@ def _closed_channel(server: _Server) -> Outcome:
         following.register(0, 1)
         channel = following
         time.sleep(0.02)
-        route = server.route()
-        if _master(route) is None:
+        if _master(server.route()) is None and _master(route := server.settled()) is None:
             return Outcome(True, f"{_said(route)}, at attempt {race + 1}")
     return Outcome(False, f"it stayed, {_RACES} times")
 
