@@ -11,11 +11,13 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 import pytest
+from click.testing import CliRunner
 
 from rocketha.formats.remoting_command import FLAG_RESPONSE, RemotingCommand
 from rocketha.formats.remoting_frame import pull_command, push_command
 from rocketmq_peer.errors import PeerError
 from rocketmq_peer.name_server_histories import HISTORIES, Outcome, forgotten, play_history
+from rocketproof.cli import main
 
 REGISTER, UNREGISTER, ROUTE = 103, 104, 105
 ERRORS: Final = tuple(HISTORIES)
@@ -173,3 +175,10 @@ def test_a_history_that_does_not_happen_is_an_error() -> None:
     not_so = pytest.raises(PeerError, match="the history did not happen: the second master")
     with listening(NameServer("none", seen=9)) as port, not_so:  # it takes no master of before
         play_history(HISTORIES["B40"], port)
+
+
+def test_a_history_that_nobody_knows_is_refused_with_those_that_there_are() -> None:
+    result = CliRunner().invoke(main, ["peer", "rocketmq", "name-server", "--only", "B99"])
+
+    assert result.exit_code == 2
+    assert "there is no history B99: there are B40, " in " ".join(result.stderr.split())
