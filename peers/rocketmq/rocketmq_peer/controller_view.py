@@ -34,6 +34,7 @@ __all__ = [
     "ask_leader",
     "ask_members",
     "exchange",
+    "exchange_over",
     "knows_master",
 ]
 
@@ -67,20 +68,28 @@ def ask(port: int, request: ControllerRequest, code: RequestCode) -> Reply | Non
 
 def exchange(port: int, command: RemotingCommand) -> RemotingCommand | None:
     """Send a request to a port and return the response; None: there is none that can be read."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=_TIMEOUT_S) as connection:
+            return exchange_over(connection, command)
+    except OSError:
+        return None
+
+
+def exchange_over(connection: socket.socket, command: RemotingCommand) -> RemotingCommand | None:
+    """Send a request over a connection and return the response; None: none can be read."""
     heard = bytearray()
     deadline = time.monotonic() + _TIMEOUT_S
     try:
-        with socket.create_connection(("127.0.0.1", port), timeout=_TIMEOUT_S) as connection:
-            connection.sendall(push_command(command))
-            while data := connection.recv(_CHUNK):
-                heard += data
-                while (found := pull_command(heard)) is not None:
-                    answer, size = found
-                    del heard[:size]
-                    if answer.opaque == command.opaque and answer.is_response:
-                        return answer
-                if time.monotonic() > deadline:
-                    return None
+        connection.sendall(push_command(command))
+        while data := connection.recv(_CHUNK):
+            heard += data
+            while (found := pull_command(heard)) is not None:
+                answer, size = found
+                del heard[:size]
+                if answer.opaque == command.opaque and answer.is_response:
+                    return answer
+            if time.monotonic() > deadline:
+                return None
     except (OSError, PacketError):
         return None
     return None

@@ -13,12 +13,11 @@ import socket
 import time
 import zlib
 from dataclasses import dataclass
-from types import MappingProxyType, TracebackType
-from typing import Any, Final, Self
+from types import MappingProxyType
+from typing import Any, Final
 
-from rocketha.errors import PacketError
 from rocketha.formats.remoting_command import RemotingCommand
-from rocketha.formats.remoting_frame import pull_command, push_command
+from rocketmq_peer.controller_view import exchange, exchange_over
 from rocketmq_peer.errors import PeerError
 
 __all__ = ["TOPIC", "Channel", "Route", "ask_route"]
@@ -36,7 +35,6 @@ _TIMEOUT_S: Final = 5.0
 _SILENT_MS: Final = 120_000
 """After so long without a heartbeat a broker is taken for gone: no history lasts that long."""
 _WRITE: Final = 2
-_CHUNK: Final = 65536
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +48,7 @@ class Route:
 
 
 class Channel:
-    """A connection of a broker to a name server; a context manager, which closes it."""
+    """A connection of a broker to a name server."""
 
     def __init__(self, port: int, address: str) -> None:
         """Connect. Raises: PeerError"""
@@ -60,19 +58,6 @@ class Channel:
             self._socket = socket.create_connection(("127.0.0.1", port), timeout=_TIMEOUT_S)
         except OSError as error:
             raise PeerError(f"the name server at port {port}: {error}") from error
-
-    def __enter__(self) -> Self:
-        """Give it."""
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        """Close it."""
-        self.close()
 
     def close(self) -> None:
         """Close the connection: the name server takes the broker for gone."""
@@ -120,14 +105,15 @@ class Channel:
 
     def _ask(self, code: int, fields: dict[str, str], body: bytes = b"") -> RemotingCommand:
         self._opaque += 1
-        return _exchange(self._socket, _command(code, self._opaque, fields, body))
+        command = _command(code, self._opaque, fields, body)
+        return _answered(exchange_over(self._socket, command), command)
 
 
 def ask_route(port: int) -> Route | None:
     """Ask for the topic's route; None: there is none. Raises: PeerError"""
     fields = {"topic": TOPIC, "acceptStandardJsonOnly": "true"}
-    with socket.create_connection(("127.0.0.1", port), timeout=_TIMEOUT_S) as connection:
-        answer = _exchange(connection, _command(_GET_ROUTEINFO_BY_TOPIC, 1, fields))
+    command = _command(_GET_ROUTEINFO_BY_TOPIC, 1, fields)
+    answer = _answered(exchange(port, command), command)
     if answer.code == _TOPIC_NOT_EXIST:
         return None
     try:
@@ -146,19 +132,10 @@ def _command(code: int, opaque: int, fields: dict[str, str], body: bytes = b"") 
     )
 
 
-def _exchange(connection: socket.socket, command: RemotingCommand) -> RemotingCommand:
-    """Ask, and wait for the answer. Raises: PeerError"""
-    heard = bytearray()
-    try:
-        connection.sendall(push_command(command))
-        while data := connection.recv(_CHUNK):
-            heard += data
-            found = pull_command(heard)
-            if found is not None:
-                answer, _ = found
-                if answer.code not in (0, _TOPIC_NOT_EXIST):
-                    raise PeerError(f"request {command.code}: {answer.code}, {answer.remark}")
-                return answer
-    except (OSError, PacketError) as error:
-        raise PeerError(f"request {command.code}: {error}") from error
-    raise PeerError(f"request {command.code}: the name server closed the connection")
+def _answered(answer: RemotingCommand | None, command: RemotingCommand) -> RemotingCommand:
+    """Return an answer that says something. Raises: PeerError"""
+    if answer is None:
+        raise PeerError(f"the name server does not answer request {command.code}")
+    if answer.code not in (0, _TOPIC_NOT_EXIST):
+        raise PeerError(f"request {command.code}: {answer.code}, {answer.remark}")
+    return answer

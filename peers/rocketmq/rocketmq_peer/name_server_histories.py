@@ -25,11 +25,11 @@ from typing import Final
 from rocketmq_peer.errors import PeerError
 from rocketmq_peer.name_server_client import Channel, Route, ask_route
 
-__all__ = ["HISTORIES", "History", "Outcome", "forgotten", "play_history"]
+__all__ = ["HISTORIES", "History", "Outcome", "play_history"]
 
 _WAIT_S: Final = 3.0
 _SETTLE_S: Final = 0.3
-"""Removals are done by another thread, at once."""
+"""A registration is done when it is answered, a removal by another thread, at once."""
 _RACES: Final = 200
 _FIRST, _SECOND, _THIRD = "127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"
 
@@ -50,7 +50,9 @@ class _Server:
     open: ExitStack
 
     def broker(self, address: str) -> Channel:
-        return self.open.enter_context(Channel(self.port, address))
+        channel = Channel(self.port, address)
+        self.open.callback(channel.close)
+        return channel
 
     def route(self) -> Route | None:
         return ask_route(self.port)
@@ -82,6 +84,10 @@ def _master(route: Route | None) -> str | None:
     return None if route is None else route.brokers.get(0)
 
 
+def _addresses(route: Route | None) -> set[str]:
+    return set() if route is None else set(route.brokers.values())
+
+
 def _older_master(server: _Server) -> Outcome:
     server.broker(_SECOND).register(0, 2)
     server.shows(lambda route: _master(route) == _SECOND, "the second master registers")
@@ -106,9 +112,13 @@ def _late_end(server: _Server) -> Outcome:
     first.register(0, 1)
     server.shows(lambda route: _master(route) == _FIRST, "the first master registers")
     server.broker(_SECOND).register(0, 2)
-    server.shows(lambda route: _master(route) == _SECOND, "the second master registers")
+    third = server.broker(_THIRD)
+    third.register(1, 2)
+    both = {0: _SECOND, 1: _THIRD}
+    server.shows(lambda route: route is not None and route.brokers == both, "both register")
     first.unregister(0)
-    route = server.settled()
+    third.unregister(1)  # removals are done in their order: then the late one was done
+    route = server.shows(lambda route: _THIRD not in _addresses(route), "the slave unregisters")
     return Outcome(_master(route) != _SECOND, _said(route))
 
 
@@ -137,7 +147,7 @@ def _refused_slave(server: _Server) -> Outcome:
     route = server.settled()
     if _master(route) != _SECOND:
         raise PeerError(f"the history did not happen: it was not refused, {_said(route)}")
-    return Outcome(route is None or _FIRST not in route.brokers.values(), _said(route))
+    return Outcome(_FIRST not in _addresses(route), _said(route))
 
 
 def _demoted_master(server: _Server) -> Outcome:
@@ -147,6 +157,8 @@ def _demoted_master(server: _Server) -> Outcome:
     server.shows(lambda route: route is not None and route.may_write, "the master registers")
     second.register(2, 2)
     route = server.settled()
+    if _master(route) == _SECOND or _addresses(route) != {_FIRST, _SECOND}:
+        raise PeerError(f"the history did not happen: two slaves are left, but {_said(route)}")
     return Outcome(route is None or route.may_write, _said(route))
 
 
@@ -156,7 +168,7 @@ def _smaller_gone(server: _Server) -> Outcome:
     server.shows(lambda route: route is not None and len(route.brokers) == 3, "all register")
     for address, number in ((_FIRST, 0), (_SECOND, 1)):
         server.broker(address).unregister(number)
-    route = server.settled()
+    route = server.shows(lambda route: _addresses(route) == {_THIRD}, "two of three unregister")
     return Outcome(_master(route) != _THIRD, _said(route))
 
 
@@ -187,18 +199,11 @@ HISTORIES: Final[Mapping[str, History]] = MappingProxyType(
 
 
 def play_history(history: History, port: int) -> Outcome:
-    """Play a history to the name server at a port, on which nobody has registered.
+    """Play a history to the name server at a port, as soon as it knows of nobody any more.
 
     Raises: PeerError: it did not happen, or the name server does not answer
     """
     with ExitStack() as connections:
-        return history.play(_Server(port, connections))
-
-
-def forgotten(port: int) -> None:
-    """Wait until the name server has no broker, as all have closed their connections.
-
-    Raises: PeerError
-    """
-    with ExitStack() as nothing:
-        _Server(port, nothing).shows(lambda route: route is None, "all brokers are gone")
+        server = _Server(port, connections)
+        server.shows(lambda route: route is None, "nobody has registered yet")
+        return history.play(server)

@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from rocketha.formats.remoting_command import FLAG_RESPONSE, RemotingCommand
 from rocketha.formats.remoting_frame import pull_command, push_command
 from rocketmq_peer.errors import PeerError
-from rocketmq_peer.name_server_histories import HISTORIES, Outcome, forgotten, play_history
+from rocketmq_peer.name_server_histories import HISTORIES, Outcome, play_history
 from rocketproof.cli import main
 
 REGISTER, UNREGISTER, ROUTE = 103, 104, 105
@@ -42,6 +42,8 @@ class NameServer:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def register(self, entry: Entry) -> None:
+        if self.error == "deaf" and any(x.address == entry.address for x in self.entries):
+            return
         if entry.number == 0 and entry.version < self._newest():
             if self.error == "Refused":
                 self.entries = {
@@ -67,6 +69,8 @@ class NameServer:
         match self.error:
             case "B41":
                 gone = {x for x in self.entries if x.number == meant.number}
+            case "slow":
+                gone = set[Entry]()
             case "B42":
                 gone = {x for x in self.entries if x.address == meant.address}
             case _:
@@ -151,9 +155,7 @@ def listening(server: NameServer) -> Iterator[int]:
 
 def played(name: str, error: str) -> Outcome:
     with listening(NameServer(error)) as port:
-        outcome = play_history(HISTORIES[name], port)
-        forgotten(port)
-        return outcome
+        return play_history(HISTORIES[name], port)
 
 
 @pytest.mark.parametrize("name", ERRORS)
@@ -167,13 +169,29 @@ def test_a_history_goes_right_where_no_error_is(name: str) -> None:
 
 
 def test_a_name_server_that_is_not_there_is_an_error() -> None:
-    with pytest.raises(PeerError, match="the name server at port 1"):
+    with pytest.raises(PeerError, match="the name server does not answer request 105"):
         play_history(HISTORIES["B40"], 1)
 
 
 def test_a_history_that_does_not_happen_is_an_error() -> None:
     not_so = pytest.raises(PeerError, match="the history did not happen: the second master")
     with listening(NameServer("none", seen=9)) as port, not_so:  # it takes no master of before
+        play_history(HISTORIES["B40"], port)
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [("Demoted", "deaf"), ("B41", "slow"), ("Smallest", "slow"), ("B40Forgotten", "slow")],
+)
+def test_where_nothing_comes_of_what_is_said_there_is_no_outcome(name: str, error: str) -> None:
+    with pytest.raises(PeerError, match="the history did not happen"):
+        played(name, error)
+
+
+def test_a_name_server_that_knows_of_somebody_is_not_asked() -> None:
+    left = Entry(0, "127.0.0.1:9", 1, 1)
+    not_so = pytest.raises(PeerError, match="nobody has registered yet")
+    with listening(NameServer("none", entries={left})) as port, not_so:
         play_history(HISTORIES["B40"], port)
 
 

@@ -33,7 +33,7 @@ def name_server(version: str, *, only: tuple[str, ...], as_json: bool) -> None:
     from rocketmq_peer.errors import PeerError
     from rocketmq_peer.group import NAME_SERVER, Group, GroupOptions
     from rocketmq_peer.jars import find_jars
-    from rocketmq_peer.name_server_histories import HISTORIES, Outcome, forgotten, play_history
+    from rocketmq_peer.name_server_histories import HISTORIES, Outcome, play_history
 
     unknown = sorted(set(only) - HISTORIES.keys())
     if unknown:
@@ -56,7 +56,6 @@ def name_server(version: str, *, only: tuple[str, ...], as_json: bool) -> None:
             except PeerError as error:
                 words = str(error)
             outcomes.append(outcome)
-            forgotten(group.ports.name_server)
             if as_json:
                 line: dict[str, str | bool | None] = {"version": version, "history": history.name}
                 line |= {"is_wrong": None, "words": words}
