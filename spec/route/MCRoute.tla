@@ -11,8 +11,8 @@ Bounded(action, x) ==
   CASE action = "Elect" -> Len(elected) < MaxEpoch
     [] action \in {"Start", "Reconnect"} -> channel[x] < MaxChannels
     [] action = "Register" -> Cardinality(regs) < MaxWaiting
-    [] action = "Decide" -> Cardinality(doomed) < MaxWaiting
-    [] action = "Stop" -> x[2] => Cardinality(doomed) < MaxWaiting
+    [] action = "Decide" -> Cardinality(unregs) < MaxWaiting
+    [] action = "Stop" -> x[2] => Cardinality(unregs) < MaxWaiting
     [] OTHER -> TRUE
 
 \* Nobody asks: nobody serves.

@@ -43,7 +43,7 @@ VARIABLES
   up,          \* broker -> whether it runs
   channel,     \* broker -> number of its connections so far
   role,        \* broker -> [id: 0 or its own, ver: of which epoch], or NoRole
-  least,       \* broker -> the smallest brokerId that it has heard of, or 0: of a master, or nothing
+  minId,       \* broker -> the smallest brokerId that it has heard of, or 0: of a master, or nothing
   serves,      \* broker -> whether it runs a master's services as a slave
   \* each name server, in memory
   table,       \* name server -> set of Entry
@@ -51,13 +51,13 @@ VARIABLES
   seen,        \* name server -> the last epoch of which a master has registered, as it remembers
   \* on the way, or waiting to be done
   regs,        \* registrations: set of [n, e]
-  doomed,      \* removals that are decided: set of [n, e]
+  unregs,      \* ends of registrations that are decided: set of [n, e]
   notes,       \* notifications: set of [n, b: to whom, id: the smallest brokerId]
   \* history, read by no guard
   past         \* name server -> the last epoch of which a master was in its table
 
-vars == <<elected, up, channel, role, least, serves, table, perm, seen, regs, doomed, notes, past>>
-brokerVars == <<up, channel, role, least, serves>>
+vars == <<elected, up, channel, role, minId, serves, table, perm, seen, regs, unregs, notes, past>>
+brokerVars == <<up, channel, role, minId, serves>>
 tableVars == <<table, perm, seen, past>>
 
 -----------------------------------------------------------------------------
@@ -71,13 +71,13 @@ Init ==
   /\ up = [b \in Broker |-> TRUE]
   /\ channel = [b \in Broker |-> 1]
   /\ role = [b \in Broker |-> NoRole]
-  /\ least = [b \in Broker |-> 0]
+  /\ minId = [b \in Broker |-> 0]
   /\ serves = [b \in Broker |-> FALSE]
   /\ table = [n \in NameServer |-> {}]
   /\ perm = [n \in NameServer |-> "none"]
   /\ seen = [n \in NameServer |-> 0]
   /\ regs = {}
-  /\ doomed = {}
+  /\ unregs = {}
   /\ notes = {}
   /\ past = [n \in NameServer |-> 0]
 
@@ -98,7 +98,7 @@ Elect(b) ==
   /\ elected[Len(elected)] # b
 
   /\ elected' = Append(elected, b)
-  /\ UNCHANGED <<brokerVars, tableVars, regs, doomed, notes>>
+  /\ UNCHANGED <<brokerVars, tableVars, regs, unregs, notes>>
 
 \* ---- Brokers ----
 
@@ -111,7 +111,7 @@ RoleOf(b) ==
 IsToServe(b, id, smallest) == Acting /\ id = b /\ smallest = b
 \* Whoever becomes a slave again looks at what it has heard, and at nothing that is new.
 \*                                                                         \* CHECK Demotion
-ServesAs(b, id) == IsToServe(b, id, least[b])
+ServesAs(b, id) == IsToServe(b, id, minId[b])
 
 \* A broker hears what it is.
 LearnRole(b) ==
@@ -121,7 +121,7 @@ LearnRole(b) ==
 
   /\ role' = [role EXCEPT ![b] = RoleOf(b)]
   /\ serves' = [serves EXCEPT ![b] = ServesAs(b, RoleOf(b).id)]
-  /\ UNCHANGED <<elected, up, channel, least, tableVars, regs, doomed, notes>>
+  /\ UNCHANGED <<elected, up, channel, minId, tableVars, regs, unregs, notes>>
 
 EntryOf(b) == [id |-> role[b].id, b |-> b, ver |-> role[b].ver, ch |-> channel[b]]
 
@@ -137,7 +137,7 @@ Register(b, n) ==
   /\ [n |-> n, e |-> EntryOf(b)] \notin regs
 
   /\ regs' = regs \cup {[n |-> n, e |-> EntryOf(b)]}
-  /\ UNCHANGED <<elected, brokerVars, tableVars, doomed, notes>>
+  /\ UNCHANGED <<elected, brokerVars, tableVars, unregs, notes>>
 
 \* It stops, and may say so: it unregisters.
 Stop(b, says) ==
@@ -147,9 +147,9 @@ Stop(b, says) ==
 
   /\ up' = [up EXCEPT ![b] = FALSE]
   /\ role' = [role EXCEPT ![b] = NoRole]
-  /\ least' = [least EXCEPT ![b] = 0]
+  /\ minId' = [minId EXCEPT ![b] = 0]
   /\ serves' = [serves EXCEPT ![b] = FALSE]
-  /\ doomed' = doomed \cup {[n |-> n, e |-> EntryOf(b)] : n \in IF says THEN NameServer ELSE {}}
+  /\ unregs' = unregs \cup {[n |-> n, e |-> EntryOf(b)] : n \in IF says THEN NameServer ELSE {}}
   /\ UNCHANGED <<elected, channel, tableVars, regs, notes>>
 
 \* It starts again and has asked nobody yet.
@@ -159,7 +159,7 @@ Start(b) ==
 
   /\ up' = [up EXCEPT ![b] = TRUE]
   /\ channel' = [channel EXCEPT ![b] = @ + 1]
-  /\ UNCHANGED <<elected, role, least, serves, tableVars, regs, doomed, notes>>
+  /\ UNCHANGED <<elected, role, minId, serves, tableVars, regs, unregs, notes>>
 
 \* Its connections break, and it makes new ones.
 Reconnect(b) ==
@@ -167,11 +167,11 @@ Reconnect(b) ==
   /\ up[b]
 
   /\ channel' = [channel EXCEPT ![b] = @ + 1]
-  /\ UNCHANGED <<elected, up, role, least, serves, tableVars, regs, doomed, notes>>
+  /\ UNCHANGED <<elected, up, role, minId, serves, tableVars, regs, unregs, notes>>
 
 \* What a broker makes of the smallest brokerId of its group.
 Hears(b, id) ==
-  /\ least' = [least EXCEPT ![b] = id]
+  /\ minId' = [minId EXCEPT ![b] = id]
   /\ serves' = [serves EXCEPT ![b] = IsToServe(b, role[b].id, id)]
 
 \* A broker asks, whether it is told or not.                               \* CHECK Polls
@@ -183,10 +183,10 @@ Poll(b, n) ==
   /\ up[b]
   /\ Asks(b, n)
   /\ table[n] # {}
-  /\ least[b] # MinOf(Ids(table[n]))
+  /\ minId[b] # MinOf(Ids(table[n]))
 
   /\ Hears(b, MinOf(Ids(table[n])))
-  /\ UNCHANGED <<elected, up, channel, role, tableVars, regs, doomed, notes>>
+  /\ UNCHANGED <<elected, up, channel, role, tableVars, regs, unregs, notes>>
 
 \* A name server tells it, if it runs (NOTIFY_MIN_BROKER_ID_CHANGE).
 ReceiveNote(b, n) ==
@@ -195,8 +195,8 @@ ReceiveNote(b, n) ==
        /\ m.b = b /\ m.n = n
 
        /\ notes' = notes \ {m}
-       /\ IF up[b] THEN Hears(b, m.id) ELSE UNCHANGED <<least, serves>>
-  /\ UNCHANGED <<elected, up, channel, role, tableVars, regs, doomed>>
+       /\ IF up[b] THEN Hears(b, m.id) ELSE UNCHANGED <<minId, serves>>
+  /\ UNCHANGED <<elected, up, channel, role, tableVars, regs, unregs>>
 
 \* ---- Name servers ----
 
@@ -244,7 +244,7 @@ ReceiveRegistration(n, b) ==
                   /\ notes' = notes \cup Notes(n, entries)
           ELSE /\ table' = [table EXCEPT ![n] = LeftByRefused(n, m.e)]
                /\ UNCHANGED <<seen, past, perm, notes>>
-  /\ UNCHANGED <<elected, brokerVars, doomed>>
+  /\ UNCHANGED <<elected, brokerVars, unregs>>
 
 \* A name server takes a broker for gone: its channel was closed, or it was silent for too long, and
 \* the channel is closed then.
@@ -253,7 +253,7 @@ Decide(n, b) ==
   /\ \E e \in table[n] :
        /\ e.b = b
 
-       /\ doomed' = doomed \cup {[n |-> n, e |-> e]}
+       /\ unregs' = unregs \cup {[n |-> n, e |-> e]}
   /\ UNCHANGED <<elected, brokerVars, tableVars, regs, notes>>
 
 \* What is removed is a registration of the broker that was meant,          \* CHECK B41
@@ -270,10 +270,10 @@ SeenWithout(n, entries) == seen[n]
 \* It does what was decided some time ago.
 Remove(n, b) ==
   /\ Explored("Remove", n)
-  /\ \E m \in doomed :
+  /\ \E m \in unregs :
        /\ m.n = n /\ m.e.b = b
 
-       /\ doomed' = doomed \ {m}
+       /\ unregs' = unregs \ {m}
        /\ LET entries == {x \in table[n] : ~IsMeant(x, m.e)}
           IN IF entries = table[n] THEN UNCHANGED <<tableVars, notes>>
              ELSE /\ table' = [table EXCEPT ![n] = entries]

@@ -8,13 +8,13 @@ TypeOK ==
   /\ up \in [Broker -> BOOLEAN]
   /\ channel \in [Broker -> Nat]
   /\ role \in [Broker -> Role]
-  /\ least \in [Broker -> Broker \cup {0}]
+  /\ minId \in [Broker -> Broker \cup {0}]
   /\ serves \in [Broker -> BOOLEAN]
   /\ \A n \in NameServer : table[n] \subseteq Entry
   /\ perm \in [NameServer -> {"none", "r", "rw"}]
   /\ seen \in [NameServer -> Nat]
   /\ past \in [NameServer -> Nat]
-  /\ \A m \in regs \cup doomed : m.n \in NameServer /\ m.e \in Entry
+  /\ \A m \in regs \cup unregs : m.n \in NameServer /\ m.e \in Entry
   /\ \A m \in notes : m.n \in NameServer /\ m.b \in Broker /\ m.id \in Broker \cup {0}
 
 -----------------------------------------------------------------------------
@@ -56,7 +56,7 @@ IsLater(x, y) == x.ch > y.ch \/ (x.ch = y.ch /\ x.ver > y.ver)
 UnregisterOwn ==
   [][\A n \in NameServer : \A x \in table[n] :
        \/ \E y \in table'[n] : y = x \/ (regs' # regs /\ (y.b = x.b \/ y.id = x.id))
-       \/ \E m \in doomed \ doomed' : m.n = n /\ m.e.b = x.b /\ ~IsLater(x, m.e)]_vars
+       \/ \E m \in unregs \ unregs' : m.n = n /\ m.e.b = x.b /\ ~IsLater(x, m.e)]_vars
 
 \* Else a registration that comes late takes the place of a later one of the same broker.
 NoStepBack ==
@@ -70,7 +70,7 @@ NoActing ==                 \* a slave is shown as master, for reading
 NoTwoServe ==               \* a slave acts while the master is there, and known
   \A b \in Broker, n \in NameServer : serves[b] => ~HasMaster(table[n])
 NoLateEnd ==                \* the end of a registration is still to be done that was made anew since
-  \A m \in doomed : \A x \in table[m.n] : x.b = m.e.b => ~IsLater(x, m.e)
+  \A m \in unregs : \A x \in table[m.n] : x.b = m.e.b => ~IsLater(x, m.e)
 NoLateMaster ==             \* the registration of a master is under way that has been replaced
   \A m \in regs : m.e.id = 0 => m.e.ver >= seen[m.n]
 NoForgotten ==              \* and its successor is not known any more
