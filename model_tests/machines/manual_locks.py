@@ -25,7 +25,7 @@ from rocketha.sim.engine.network import Network, Sockets
 from rocketha.sim.engine.node import Node
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import PerPurposeStreams
-from rocketha.sim.engine.remoting_calls import Arrived, OnAnswer
+from rocketha.sim.engine.remoting_calls import Arrived, Content, OnAnswer
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.lock_quorum.cluster import FIRST_CONSUMER, Consumer, LockCluster
 from rocketha.sim.lock_quorum.plan import draw_lock_run
@@ -65,30 +65,25 @@ class _ManualCalls:
     said: int = 0
 
     def ask(
-        self, sender: BrokerId, receiver: BrokerId, code: int, body: bytes, on_answer: OnAnswer
+        self, sender: BrokerId, receiver: BrokerId, content: Content, on_answer: OnAnswer
     ) -> str:
-        return self._say(sender, receiver, code, body, on_answer)
+        return self._say(sender, receiver, content, on_answer)
 
-    def tell(self, sender: BrokerId, receiver: BrokerId, code: int, body: bytes) -> str:
-        return self._say(sender, receiver, code, body, None)
+    def tell(self, sender: BrokerId, receiver: BrokerId, content: Content) -> str:
+        return self._say(sender, receiver, content, None)
 
     def _say(
-        self,
-        sender: BrokerId,
-        receiver: BrokerId,
-        code: int,
-        body: bytes,
-        on_answer: OnAnswer | None,
+        self, sender: BrokerId, receiver: BrokerId, content: Content, on_answer: OnAnswer | None
     ) -> str:
         self.said += 1
-        command = RemotingCommand(code=code, opaque=self.said, body=body)
+        command = content.command(self.said)
         self.requests.append(_Said(sender, receiver, command, on_answer))
         return Arrived(_LINE, command).message
 
-    def answer(self, peer: BrokerId, arrived: Arrived, code: int, body: bytes) -> None:
+    def answer(self, peer: BrokerId, arrived: Arrived, content: Content) -> None:
         del peer
         said = self.waiting.pop(arrived.command.opaque)
-        answer = RemotingCommand(code=code, opaque=arrived.command.opaque, body=body)
+        answer = content.command(arrived.command.opaque)
         self.answers.append((said, answer))
 
     def refuse(self, peer: BrokerId, arrived: Arrived) -> None:

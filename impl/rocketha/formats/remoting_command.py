@@ -31,6 +31,7 @@ __all__ = [
     "FLAG_RESPONSE",
     "FRAME_MAX",
     "HEADER_MAX",
+    "NO_FIELDS",
     "Language",
     "RemotingCommand",
     "Serialization",
@@ -44,6 +45,8 @@ HEADER_MAX: Final = SizeBytes(1 << 20)
 
 EXT_FIELDS_MAX: Final = 512
 """No bound in RocketMQ; its largest header has about twenty fields."""
+
+NO_FIELDS: Final[Mapping[str, str]] = MappingProxyType({})
 
 FLAG_RESPONSE: Final = 1
 FLAG_ONEWAY: Final = 2
@@ -93,7 +96,7 @@ class RemotingCommand:
     version: int = 0
     """Of the sender: the ordinal of a RocketMQ release."""
     remark: str | None = None
-    ext_fields: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    ext_fields: Mapping[str, str] = field(default_factory=lambda: NO_FIELDS)
     body: bytes = b""
     serialization: Serialization = Serialization.JSON
     """How the header arrived, or is to be sent. A response is sent as its request arrived."""

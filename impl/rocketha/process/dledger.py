@@ -53,7 +53,7 @@ from rocketha.process.event_loop import EventLoop, Log
 from rocketha.process.node_timers import NodeTimers, has_no_backlog, transfers_nothing
 from rocketha.process.store_lock import lock_store
 from rocketha.recording.dledger_parts import MemberParts
-from rocketha.runtime.effects import AnswerClient
+from rocketha.runtime.effects import AnswerClient, Respond
 from rocketha.runtime.events import RequestArrived, RequestEvent, ResponseArrived, TimerFired
 from rocketha.runtime.node_host import NodeHost
 from rocketha.runtime.performers import ClientPerformer, RequestPerformer
@@ -229,7 +229,8 @@ class DLedgerProcess:
 
     def _respond(self, request: RequestId, answer: DLedgerResponse) -> None:
         command = push_response(answer, opaque=0)
-        self._remoting.respond(request, command.code, command.body)
+        said = Respond(request=request, code=command.code, body=command.body)
+        self._remoting.respond(said)
 
 
 def main(arguments: list[str]) -> int:

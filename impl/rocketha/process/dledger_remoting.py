@@ -18,7 +18,7 @@ from rocketha.formats.remoting_frame import command_stream, push_command
 from rocketha.process.dledger_records import DLedgerRecords, first_number
 from rocketha.process.event_loop import EventLoop, Link
 from rocketha.process.packets import PacketHandler
-from rocketha.runtime.effects import SendRequest
+from rocketha.runtime.effects import Respond, SendOneWay, SendRequest
 from rocketha.types import BrokerId, RequestId, RequestReference
 
 __all__ = ["DLedgerRemoting"]
@@ -98,11 +98,11 @@ class DLedgerRemoting:
 
             self._loop.after(request.timeout_ms / 1000, late)
 
-    def one_way(self, peer: BrokerId, code: int, body: bytes) -> None:
+    def one_way(self, request: SendOneWay) -> None:
         """Send a request that has no answer."""
-        line = self._line(peer)
+        line = self._line(request.peer)
         assert line.link is not None
-        self._send(line.link, _frame(code, self._next_opaque(), FLAG_ONEWAY, body))
+        self._send(line.link, _frame(request.code, self._next_opaque(), FLAG_ONEWAY, request.body))
 
     def hang_up(self, reference: RequestReference) -> None:
         """Close the connection on which this was asked."""
@@ -169,13 +169,14 @@ class DLedgerRemoting:
         for request in gone:
             del self._arrived[request]
 
-    def respond(self, request: RequestId, code: int, body: bytes) -> None:
+    def respond(self, answer: Respond) -> None:
         """Answer a request; of one whose connection is gone nobody hears."""
-        arrived = self._arrived.pop(request, None)
+        arrived = self._arrived.pop(answer.request, None)
         if self._records is not None:
-            self._records.answers(request, code, body)
+            self._records.answers(answer.request, answer.code, answer.body)
         if arrived is not None:
-            self._send(arrived.link, _frame(code, arrived.opaque, FLAG_RESPONSE, body))
+            frame = _frame(answer.code, arrived.opaque, FLAG_RESPONSE, answer.body)
+            self._send(arrived.link, frame)
 
     def refuse(self, request: RequestId) -> None:
         """Close the connection of a request."""

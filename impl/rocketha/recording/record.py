@@ -9,7 +9,7 @@
 |             | `event`: what it took, `NodeStarted`, `NodeStopped`                            |
 |             | `action`, `params`: the action of the specification that the step was, if any  |
 |             | `state`: the parts of its state that the step changed, all at its start        |
-|             | `sent`: messages, each with an `id`, `to`, `code` and perhaps its `body`       |
+|             | `sent`: messages, each with an `id`, `to`, `code`, perhaps `body`, `fields`      |
 |             | `received`: ids of the messages that made it take the step                     |
 |             | `heard`: what it heard from others, who keep none                              |
 |             | `stored`: what it did to its disk, in order                                    |
@@ -86,6 +86,8 @@ class SentMessage(
     """Of a RemotingCommand; None: a packet of replication."""
     body: str | None = None
     """Of a body that is text; None: it is empty, or bytes that only the ends look at."""
+    fields: dict[str, str] = {}
+    """Of a RemotingCommand: its `extFields`."""
 
 
 class NodeHeader(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from typing import Final, Protocol, TypeAlias
 
+from rocketha.formats.remoting_command import NO_FIELDS
 from rocketha.recording.json_parts import as_json
 from rocketha.recording.record import STARTED, STOPPED, Json, NodeHeader, NodeRecord, SentMessage
 
@@ -74,6 +75,7 @@ class StepRecorder:
         to: str | None = None,
         code: int | None = None,
         body: bytes | None = None,
+        fields: Mapping[str, str] = NO_FIELDS,
     ) -> None:
         """Hear that a message leaves the node, in the step under way."""
 
@@ -174,10 +176,12 @@ class NodeRecorder(StepRecorder):
         to: str | None = None,
         code: int | None = None,
         body: bytes | None = None,
+        fields: Mapping[str, str] = NO_FIELDS,
     ) -> None:
         """Note a message of the step under way."""
         text = body.decode("utf-8", "backslashreplace") if body else None
-        self._sent.append(SentMessage(id=message, to=to, code=code, body=text))
+        said = SentMessage(id=message, to=to, code=code, body=text, fields=dict(fields))
+        self._sent.append(said)
 
     def received(self, message: str) -> None:
         """Note why the next step is taken."""

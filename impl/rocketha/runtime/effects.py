@@ -7,10 +7,12 @@ A power cut may come between any two. Each effect has one performer (`rocketha.r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from rocketha.formats.message import Message
+from rocketha.formats.remoting_command import NO_FIELDS
 from rocketha.types import (
     BrokerId,
     ConnectionId,
@@ -158,6 +160,7 @@ class SendRequest(Effect):
     code: int
     body: bytes
     reference: RequestReference
+    ext_fields: Mapping[str, str] = field(default_factory=lambda: NO_FIELDS)
     timeout_ms: int | None = None
     """After it the connection is closed, and no answer comes; None: `HangUp` says when."""
 
@@ -169,6 +172,7 @@ class SendOneWay(Effect):
     peer: BrokerId
     code: int
     body: bytes
+    ext_fields: Mapping[str, str] = field(default_factory=lambda: NO_FIELDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -178,6 +182,8 @@ class Respond(Effect):
     request: RequestId
     code: int
     body: bytes
+    ext_fields: Mapping[str, str] = field(default_factory=lambda: NO_FIELDS)
+    remark: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -92,6 +92,8 @@ class RequestArrived:
 
     request: RequestId
     command: RemotingCommand
+    conn: ConnectionId | None = None
+    """Over which connection, where that is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -251,10 +251,10 @@ class RequestPerformer(Performer[Never, object]):
         match effect:
             case SendRequest():
                 self._remoting.request(effect)
-            case SendOneWay(peer=peer, code=code, body=body):
-                self._remoting.one_way(peer, code, body)
-            case Respond(request=request, code=code, body=body):
-                self._remoting.respond(request, code, body)
+            case SendOneWay():
+                self._remoting.one_way(effect)
+            case Respond():
+                self._remoting.respond(effect)
             case RefuseRequest(request=request):
                 self._remoting.refuse(request)
             case HangUp(reference=reference):

@@ -9,9 +9,8 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from rocketha.runtime.core import Sender
-from rocketha.runtime.effects import AnswerClient, SendRequest
+from rocketha.runtime.effects import AnswerClient, Respond, SendOneWay, SendRequest
 from rocketha.types import (
-    BrokerId,
     ConnectionId,
     HaAddress,
     RequestId,
@@ -148,11 +147,11 @@ class Remoting(Protocol):
         """Send a request and wait for its answer."""
         ...
 
-    def one_way(self, peer: BrokerId, code: int, body: bytes) -> None:
+    def one_way(self, request: SendOneWay) -> None:
         """Send a request that has no answer."""
         ...
 
-    def respond(self, request: RequestId, code: int, body: bytes) -> None:
+    def respond(self, answer: Respond) -> None:
         """Answer a request; the answer is lost if its connection is."""
         ...
 

@@ -29,7 +29,7 @@ from rocketha.locks.consumer import (
 from rocketha.locks.state import ConsumerState, LockManagerState, RoundId
 from rocketha.locks.voting import ManagerAction, RoundOver
 from rocketha.runtime.core import Core
-from rocketha.runtime.effects import AnswerClient, SendRequest
+from rocketha.runtime.effects import AnswerClient, Respond, SendOneWay, SendRequest
 from rocketha.runtime.events import RequestArrived, RequestEvent, ResponseArrived
 from rocketha.runtime.node_host import NodeHost, no_files
 from rocketha.runtime.performers import ClientPerformer, RequestPerformer
@@ -76,11 +76,11 @@ class World(Generic[S, E, A]):
     def request(self, request: SendRequest) -> None:
         self.sent.append(request)
 
-    def one_way(self, peer: BrokerId, code: int, body: bytes) -> None:
-        self.told.append((peer, code, body))
+    def one_way(self, request: SendOneWay) -> None:
+        self.told.append((request.peer, request.code, request.body))
 
-    def respond(self, request: RequestId, code: int, body: bytes) -> None:
-        self.answers.append((request, code, body))
+    def respond(self, answer: Respond) -> None:
+        self.answers.append((answer.request, answer.code, answer.body))
 
     def refuse(self, request: RequestId) -> None:
         self.refused.append(request)

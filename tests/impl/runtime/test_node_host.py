@@ -25,6 +25,7 @@ from rocketha.runtime.effects import (
     FlushLog,
     RequestFlush,
     Respond,
+    SendOneWay,
     SendPacket,
     SendRequest,
     SendToController,
@@ -183,11 +184,11 @@ class World:
     def request(self, request: SendRequest | None = None) -> None:
         self.calls.append(("flush",) if request is None else ("request", request.peer))
 
-    def one_way(self, peer: BrokerId, code: int, body: bytes) -> None:
-        self.calls.append(("one way", peer, code, body))
+    def one_way(self, request: SendOneWay) -> None:
+        self.calls.append(("one way", request.peer, request.code, request.body))
 
-    def respond(self, request: RequestId, code: int, body: bytes) -> None:
-        self.calls.append(("respond", request, code, body))
+    def respond(self, answer: Respond) -> None:
+        self.calls.append(("respond", answer.request, answer.code, answer.body))
 
     def refuse(self, request: RequestId) -> None:
         self.calls.append(("refuse", request))

@@ -16,6 +16,7 @@ from rocketha.sim.engine.faults import NO_FAULTS, FaultCounts
 from rocketha.sim.engine.network import Network
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import PerPurposeStreams
+from rocketha.sim.engine.remoting_calls import Content
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.lock_quorum.cluster import FIRST_CONSUMER, LockCluster, NullLockObserver
 from rocketha.sim.lock_quorum.plan import draw_lock_run
@@ -42,7 +43,7 @@ def cluster() -> LockCluster:
 def ask(cluster: LockCluster, code: int, body: bytes) -> RemotingCommand | None:
     """Ask a broker, and return what is heard."""
     heard: HEARD = []
-    cluster.calls.ask(FIRST_CONSUMER, BROKER, code, body, heard.append)
+    cluster.calls.ask(FIRST_CONSUMER, BROKER, Content(code=code, body=body), heard.append)
     while cluster.scheduler.run_next(1_000):
         pass
     (answer,) = heard
@@ -95,9 +96,8 @@ def test_a_broker_that_is_down_answers_nobody(cluster: LockCluster) -> None:
 
 def test_who_hangs_up_hears_that_no_answer_comes(cluster: LockCluster) -> None:
     heard: HEARD = []
-    cluster.calls.ask(
-        FIRST_CONSUMER, BROKER, LockCode.LOCK_BATCH_MQ, lock_body(cluster), heard.append
-    )
+    request = Content(code=LockCode.LOCK_BATCH_MQ, body=lock_body(cluster))
+    cluster.calls.ask(FIRST_CONSUMER, BROKER, request, heard.append)
     cluster.calls.hang_up(FIRST_CONSUMER, BROKER)
 
     assert heard == [None]

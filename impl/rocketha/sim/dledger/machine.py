@@ -27,7 +27,7 @@ from rocketha.formats.dledger_request_codec import push_request
 from rocketha.formats.dledger_requests import DLedgerRequest
 from rocketha.recording.dledger_parts import MemberParts, settings_of
 from rocketha.recording.recorder import Parts
-from rocketha.runtime.effects import AnswerClient
+from rocketha.runtime.effects import AnswerClient, Respond
 from rocketha.runtime.events import RequestEvent
 from rocketha.sim.dledger.member import (
     STORE,
@@ -175,12 +175,12 @@ class Member(LedgerMember[NodeState, NodeHears, NodeAction]):
 
         self.when_it_runs(hear)
 
-    def respond(self, request: RequestId, code: int, body: bytes) -> None:
+    def respond(self, answer: Respond) -> None:
         """Answer a request."""
-        if self.waiting(request).conn == _OUTSIDE:
-            self.recorder.answered(OutsiderTold(code, body.decode()))
+        if self.waiting(answer.request).conn == _OUTSIDE:
+            self.recorder.answered(OutsiderTold(answer.code, answer.body.decode()))
         else:
-            super().respond(request, code, body)
+            super().respond(answer)
 
     def refuse(self, request: RequestId) -> None:
         """Close the connection of a request."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
+from rocketha.formats.remoting_command import NO_FIELDS
 from rocketha.recording.recorder import Parts, StepRecorder
 
 __all__ = ["Frame", "FrameRecorder"]
@@ -20,6 +21,7 @@ class Frame:
     """The node at the other end; None: who sent the request that this answers."""
     code: int
     body: bytes
+    fields: Mapping[str, str] = field(default_factory=lambda: NO_FIELDS)
 
 
 class FrameRecorder(StepRecorder):
@@ -58,11 +60,12 @@ class FrameRecorder(StepRecorder):
         to: str | None = None,
         code: int | None = None,
         body: bytes | None = None,
+        fields: Mapping[str, str] = NO_FIELDS,
     ) -> None:
         """Keep a frame."""
         assert code is not None
-        self._frames.append(Frame(message, to, code, body or b""))
-        self._then.sent(message, to=to, code=code, body=body)
+        self._frames.append(Frame(message, to, code, body or b"", fields))
+        self._then.sent(message, to=to, code=code, body=body, fields=fields)
 
     def received(self, message: str) -> None:
         """Keep what a frame is called."""

@@ -12,13 +12,19 @@ from typing import Protocol, TypeAlias
 
 from rocketha.errors import PacketError
 from rocketha.formats.packet_stream import PacketStream
-from rocketha.formats.remoting_command import FLAG_ONEWAY, FLAG_RESPONSE, RemotingCommand
+from rocketha.formats.remoting_command import (
+    FLAG_ONEWAY,
+    FLAG_RESPONSE,
+    NO_FIELDS,
+    RemotingCommand,
+)
 from rocketha.formats.remoting_frame import command_stream, push_command
 from rocketha.recording.record import RESPONSE
+from rocketha.runtime.effects import Respond, SendOneWay, SendRequest
 from rocketha.sim.engine.network import End, Network
 from rocketha.types import BrokerId, ConnectionId
 
-__all__ = ["Arrived", "Calls", "OnAnswer", "RemotingCalls", "Servers", "response_to"]
+__all__ = ["Arrived", "Calls", "Content", "OnAnswer", "RemotingCalls", "Servers", "response_to"]
 
 OnAnswer: TypeAlias = Callable[[RemotingCommand | None], None]
 """Hears the answer; None when the connection is lost first."""
@@ -42,9 +48,41 @@ class Arrived:
         return response_to(self.message)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Content:
+    """What a frame says, but for its number."""
+
+    code: int
+    body: bytes = b""
+    ext_fields: Mapping[str, str] = field(default_factory=lambda: NO_FIELDS)
+    remark: str | None = None
+
+    @classmethod
+    def of(
+        cls, effect: SendRequest | SendOneWay | Respond, *, remark: str | None = None
+    ) -> Content:
+        """Return what a node wants to send."""
+        return cls(code=effect.code, body=effect.body, ext_fields=effect.ext_fields, remark=remark)
+
+    def command(self, opaque: int, *, flag: int = 0) -> RemotingCommand:
+        """Return the frame with its number."""
+        return RemotingCommand(
+            code=self.code,
+            opaque=opaque,
+            flag=flag,
+            remark=self.remark,
+            ext_fields=self.ext_fields,
+            body=self.body,
+        )
+
+
 def response_to(message: str) -> str:
     """Return what both ends call the answer to a request."""
     return message + RESPONSE
+
+
+OnLost: TypeAlias = Callable[[BrokerId, ConnectionId, BrokerId], None]
+"""Hears that an end has lost a connection, or has closed it: whose end, which one, with whom."""
 
 
 class Servers(Protocol):
@@ -63,16 +101,16 @@ class Calls(Protocol):
     """What peers do to each other."""
 
     def ask(
-        self, sender: BrokerId, receiver: BrokerId, code: int, body: bytes, on_answer: OnAnswer
+        self, sender: BrokerId, receiver: BrokerId, content: Content, on_answer: OnAnswer
     ) -> str:
         """Send a request and wait for its answer; return what `Arrived.message` is there."""
         ...
 
-    def tell(self, sender: BrokerId, receiver: BrokerId, code: int, body: bytes) -> str:
+    def tell(self, sender: BrokerId, receiver: BrokerId, content: Content) -> str:
         """Send a request that has no answer; return what `Arrived.message` is there."""
         ...
 
-    def answer(self, peer: BrokerId, arrived: Arrived, code: int, body: bytes) -> None:
+    def answer(self, peer: BrokerId, arrived: Arrived, content: Content) -> None:
         """Answer a request; it is lost if the connection is."""
         ...
 
@@ -101,12 +139,17 @@ class _Line:
 class RemotingCalls:
     """All connections for requests, of all peers."""
 
-    def __init__(self, network: Network, servers: Servers) -> None:
+    def __init__(
+        self, network: Network, servers: Servers, *, on_lost: OnLost | None = None
+    ) -> None:
         """Begin without connections."""
         self._network = network
+        self._on_lost = on_lost
         self._servers = servers
         self._lines: dict[tuple[BrokerId, BrokerId], _Line] = {}
         self._streams: dict[tuple[ConnectionId, End], PacketStream[RemotingCommand]] = {}
+        self._clients: dict[ConnectionId, BrokerId] = {}
+        """Connections that a server has accepted, and with whom."""
         self._pending: dict[ConnectionId, dict[int, OnAnswer]] = {}
         self._opaque = 0
         network.attach(self)
@@ -114,31 +157,33 @@ class RemotingCalls:
     # ---- what peers do ----
 
     def ask(
-        self, sender: BrokerId, receiver: BrokerId, code: int, body: bytes, on_answer: OnAnswer
+        self, sender: BrokerId, receiver: BrokerId, content: Content, on_answer: OnAnswer
     ) -> str:
         """Send a request and wait for its answer; return what both ends call it."""
         line = self._line(sender, receiver)
         self._opaque += 1
         self._pending.setdefault(line.conn, {})[self._opaque] = on_answer
-        return self._send(line, sender, RemotingCommand(code=code, opaque=self._opaque, body=body))
+        return self._send(line, sender, content.command(self._opaque))
 
-    def tell(self, sender: BrokerId, receiver: BrokerId, code: int, body: bytes) -> str:
+    def tell(self, sender: BrokerId, receiver: BrokerId, content: Content) -> str:
         """Send a request that has no answer; return what both ends call it."""
         self._opaque += 1
-        command = RemotingCommand(code=code, opaque=self._opaque, flag=FLAG_ONEWAY, body=body)
+        command = content.command(self._opaque, flag=FLAG_ONEWAY)
         return self._send(self._line(sender, receiver), sender, command)
 
-    def answer(self, peer: BrokerId, arrived: Arrived, code: int, body: bytes) -> None:
+    def answer(self, peer: BrokerId, arrived: Arrived, content: Content) -> None:
         """Answer a request; it is lost if the connection is."""
-        response = RemotingCommand(
-            code=code, opaque=arrived.command.opaque, flag=FLAG_RESPONSE, body=body
-        )
+        response = content.command(arrived.command.opaque, flag=FLAG_RESPONSE)
         self._network.send(arrived.conn, peer, push_command(response))
 
     def refuse(self, peer: BrokerId, arrived: Arrived) -> None:
         """Close the connection of a request that is none; nothing more of it is heard."""
-        self._network.close(arrived.conn, peer, lingers=False)
-        self.lost(arrived.conn, peer)
+        self.drop(peer, arrived.conn)
+
+    def drop(self, peer: BrokerId, conn: ConnectionId) -> None:
+        """Close a connection that a peer has accepted."""
+        self._network.close(conn, peer, lingers=False)
+        self.lost(conn, peer)
 
     def hang_up(self, sender: BrokerId, receiver: BrokerId) -> None:
         """Expect nothing more of what a peer has asked another one: close the connection."""
@@ -146,6 +191,7 @@ class RemotingCalls:
         if line is not None:
             self._drop(line.conn, End.CLIENT)
             self._network.close(line.conn, sender, lingers=True)
+            self._tell_lost(sender, line.conn, receiver)
 
     def stop(self, peer: BrokerId, *, silent: bool) -> None:
         """A peer is gone, with all that it waited for."""
@@ -162,6 +208,9 @@ class RemotingCalls:
         if not self._servers.is_up(server):
             return False
         self._streams[conn, End.SERVER] = command_stream()
+        found = self._network.find(conn)
+        assert found is not None
+        self._clients[conn] = found.client
         return True
 
     def connected(self, conn: ConnectionId, client: BrokerId) -> None:
@@ -200,8 +249,16 @@ class RemotingCalls:
             if line.conn == conn and ends[0] == broker:
                 del self._lines[ends]
                 self._drop(conn, End.CLIENT)
+                self._tell_lost(broker, conn, ends[1])
                 return
         self._drop(conn, End.SERVER)
+        client = self._clients.pop(conn, None)
+        if client is not None:
+            self._tell_lost(broker, conn, client)
+
+    def _tell_lost(self, peer: BrokerId, conn: ConnectionId, other: BrokerId) -> None:
+        if self._on_lost is not None and self._servers.is_up(peer):
+            self._on_lost(peer, conn, other)
 
     # ---- the rest ----
 

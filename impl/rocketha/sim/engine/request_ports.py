@@ -9,13 +9,13 @@ from typing import Any, Generic, Protocol, TypeVar
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.recording.recorder import NOT_RECORDED, StepRecorder
 from rocketha.runtime.core import Core
-from rocketha.runtime.effects import AnswerClient, SendRequest
+from rocketha.runtime.effects import AnswerClient, Respond, SendOneWay, SendRequest
 from rocketha.runtime.events import RequestArrived, RequestEvent, ResponseArrived
 from rocketha.runtime.node_host import NodeHost, no_files
 from rocketha.runtime.performer import Performer
 from rocketha.runtime.performers import ClientPerformer, RequestPerformer
 from rocketha.runtime.ports import Seam, Timers
-from rocketha.sim.engine.remoting_calls import Arrived, Calls, response_to
+from rocketha.sim.engine.remoting_calls import Arrived, Calls, Content, response_to
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.types import BrokerId, RequestId, RequestReference, TimestampMs
 
@@ -98,7 +98,7 @@ class CallingNode(ABC, Generic[S, E, A]):
         self._last_request += 1
         request = RequestId(self._last_request)
         self._arrived[request] = arrived
-        self.host.take(RequestArrived(request=request, command=arrived.command))
+        self.host.take(RequestArrived(request=request, command=arrived.command, conn=arrived.conn))
         if arrived.command.is_oneway:
             self._arrived.pop(request, None)
 
@@ -150,7 +150,7 @@ class CallingNode(ABC, Generic[S, E, A]):
         """Send a request; the answer is an event, unless the node stops before."""
         reference, starts, receiver = request.reference, self._starts, self.resolve(request.peer)
         if self.is_muted:
-            self._note(self._never_sent(), receiver, request.code, request.body)
+            self._note(self._never_sent(), receiver, request)
             return
         self._receivers[reference] = receiver
         waits = True
@@ -168,8 +168,8 @@ class CallingNode(ABC, Generic[S, E, A]):
             if waits and self._starts == starts:
                 self._around.calls.hang_up(self.id, receiver)
 
-        message = self._around.calls.ask(self.id, receiver, request.code, request.body, answered)
-        self._note(message, receiver, request.code, request.body)
+        message = self._around.calls.ask(self.id, receiver, Content.of(request), answered)
+        self._note(message, receiver, request)
         if request.timeout_ms is not None:
             self._around.scheduler.after(request.timeout_ms, over)
 
@@ -184,20 +184,24 @@ class CallingNode(ABC, Generic[S, E, A]):
         """Do something as soon as the process does not stand still: at once, unless it can."""
         act()
 
-    def one_way(self, peer: BrokerId, code: int, body: bytes) -> None:
+    def one_way(self, request: SendOneWay) -> None:
         """Send a request that has no answer."""
-        receiver = self.resolve(peer)
+        receiver = self.resolve(request.peer)
         if self.is_muted:
-            self._note(self._never_sent(), receiver, code, body)
+            self._note(self._never_sent(), receiver, request)
             return
-        self._note(self._around.calls.tell(self.id, receiver, code, body), receiver, code, body)
+        message = self._around.calls.tell(self.id, receiver, Content.of(request))
+        self._note(message, receiver, request)
 
-    def respond(self, request: RequestId, code: int, body: bytes) -> None:
+    def respond(self, answer: Respond) -> None:
         """Answer a request."""
-        arrived = self._arrived.pop(request)
+        arrived = self._arrived.pop(answer.request)
         if not self.is_muted:
-            self._around.calls.answer(self.id, arrived, code, body)
-        self.recorder.sent(arrived.response, code=code, body=body)
+            content = Content.of(answer, remark=answer.remark)
+            self._around.calls.answer(self.id, arrived, content)
+        self.recorder.sent(
+            arrived.response, code=answer.code, body=answer.body, fields=answer.ext_fields
+        )
 
     def refuse(self, request: RequestId) -> None:
         """Close the connection of a request."""
@@ -216,8 +220,14 @@ class CallingNode(ABC, Generic[S, E, A]):
         self._unsent += 1
         return f"{self.name_of(self.id)}:unsent:{self._unsent}"
 
-    def _note(self, message: str, receiver: BrokerId, code: int, body: bytes) -> None:
-        self.recorder.sent(message, to=self.name_of(receiver), code=code, body=body)
+    def _note(self, message: str, receiver: BrokerId, request: SendRequest | SendOneWay) -> None:
+        self.recorder.sent(
+            message,
+            to=self.name_of(receiver),
+            code=request.code,
+            body=request.body,
+            fields=request.ext_fields,
+        )
 
     # ---- alarms ----
 

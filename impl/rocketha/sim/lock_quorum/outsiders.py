@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 
 from rocketha.formats.lock_bodies import LockCode
 from rocketha.formats.remoting_command import RemotingCommand
+from rocketha.runtime.effects import Respond
 from rocketha.sim.engine.remoting_calls import Arrived
 from rocketha.sim.engine.request_ports import CallingNode
 from rocketha.types import ConnectionId, RequestId
@@ -55,12 +56,12 @@ class OpenNode(CallingNode[S, E, A]):
         self.recorder.heard(OutsiderHeard(command.code))
         self.take_request(Arrived(_OUTSIDE, command))
 
-    def respond(self, request: RequestId, code: int, body: bytes) -> None:
+    def respond(self, answer: Respond) -> None:
         """Answer a request."""
-        if self.waiting(request).conn == _OUTSIDE:
-            self.recorder.answered(OutsiderAnswered(code))
+        if self.waiting(answer.request).conn == _OUTSIDE:
+            self.recorder.answered(OutsiderAnswered(answer.code))
         else:
-            super().respond(request, code, body)
+            super().respond(answer)
 
     def refuse(self, request: RequestId) -> None:
         """Close the connection of a request."""
