@@ -16,6 +16,7 @@
 | what a broker answers of its epochs        | `epoch_entry_cache`                                 |
 | what clients and slaves ask of a broker,   | `broker_requests`                                   |
 | and it of a name server                    |                                                     |
+| what a name server is asked, and answers   | `name_server_requests`, `name_server_codes`         |
 | locks on queues                            | `lock_bodies`                                       |
 | DLedger: entries and their checksums,      | `dledger_entry`, `dledger_data_file`,               |
 | `data/`, `index/`                          | `dledger_index_file`                                |
