@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from model_tests.format_strategies import epochs, offsets
+from rocketha.formats.broker_member_group import BrokerMemberGroup
 from rocketha.formats.controller_bodies import (
-    BrokerMemberGroup,
     ReplicaIdentity,
     ReplicasInfo,
     SyncStateSet,

@@ -19,7 +19,8 @@ from types import MappingProxyType
 from typing import Final, NewType
 
 from rocketha.controller.group_table import GroupTable
-from rocketha.formats.controller_bodies import BrokerMemberGroup, SyncStateSet
+from rocketha.formats.broker_member_group import BrokerMemberGroup
+from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_requests import FIRST_INCARNATION, Incarnation
 from rocketha.formats.controller_responses import LiveMaster
 from rocketha.types import (

@@ -13,6 +13,7 @@
 | the controller's requests and answers      | `controller_requests`, `controller_responses`,      |
 |                                            | `controller_request_codec`, `controller_bodies`,    |
 |                                            | `controller_codes`                                  |
+| members of a group                         | `broker_member_group`                               |
 | what a broker answers of its epochs        | `epoch_entry_cache`                                 |
 | what clients and slaves ask of a broker,   | `broker_requests`                                   |
 | and it of a name server                    |                                                     |

@@ -4,21 +4,18 @@
 |-------------------------|----------------------------------------------------------------------|
 | SyncStateSet            | syncStateSet: array of ids; syncStateSetEpoch: integer               |
 | list of groups          | (an array of texts, no object)                                       |
-| ElectMasterResponseBody | brokerMemberGroup: BrokerMemberGroup or missing; syncStateSet        |
-| BrokerMemberGroup       | brokerAddrs: `{1:"host:port"}`; brokerName; cluster                  |
+| ElectMasterResponseBody | brokerMemberGroup: one or missing (see                               |
+|                         | `rocketha.formats.broker_member_group`); syncStateSet                |
 | BrokerReplicasInfo      | replicasInfoTable: object of one ReplicasInfo for each group         |
 | ReplicasInfo            | inSyncReplicas, notInSyncReplicas: arrays of ReplicaIdentity;        |
 |                         | masterBrokerId, masterAddress: missing without master; masterEpoch;  |
 |                         | syncStateSetEpoch                                                    |
 | ReplicaIdentity         | alive: true or false; brokerAddress; brokerId; brokerName            |
 
-Sets are written in the order of their numbers. The numbers before the colons of `brokerAddrs` have
-no quotes: that is how RocketMQ's JSON library writes a map with numbers for keys, and it is not
-JSON; texts are read, too. A body that is not what it must be raises a `PacketError`: the peer does
-not speak the protocol.
+Sets are written in the order of their numbers. A body that is not what it must be raises a
+`PacketError`: the peer does not speak the protocol.
 
-Source: remoting/protocol/body `SyncStateSet`, `ElectMasterResponseBody`, `BrokerMemberGroup`,
-`BrokerReplicasInfo`
+Source: remoting/protocol/body `SyncStateSet`, `ElectMasterResponseBody`, `BrokerReplicasInfo`
 """
 
 from __future__ import annotations
@@ -29,6 +26,7 @@ from types import MappingProxyType
 from typing import Final
 
 from rocketha.errors import PacketError
+from rocketha.formats.broker_member_group import BrokerMemberGroup, read_member_group
 from rocketha.formats.json_text import (
     JsonObject,
     JsonValue,
@@ -44,11 +42,10 @@ from rocketha.formats.json_text import (
     text_at,
     write_json,
 )
-from rocketha.types import INT32_MAX, INT64_MAX, BrokerId, Epoch, SyncStateSetEpoch
+from rocketha.types import INT32_MAX, BrokerId, Epoch, SyncStateSetEpoch
 
 __all__ = [
     "MEMBERS_MAX",
-    "BrokerMemberGroup",
     "ReplicaIdentity",
     "ReplicasInfo",
     "SyncStateSet",
@@ -73,15 +70,6 @@ class SyncStateSet:
     members: frozenset[BrokerId]
     epoch: SyncStateSetEpoch
     """In a proposal: the version that it changes."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerMemberGroup:
-    """All registered replicas of a group, and where they are."""
-
-    cluster_name: str
-    broker_name: str
-    addresses: Mapping[BrokerId, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +134,7 @@ def pull_elected(data: bytes) -> tuple[frozenset[BrokerId], BrokerMemberGroup | 
     """Read the body of an election's response. Raises: PacketError"""
     body = as_object(read_json(data, "ElectMasterResponseBody"), "ElectMasterResponseBody")
     group = body.get("brokerMemberGroup")
-    return _members(body), None if group is None else _group(as_object(group, "group"))
+    return _members(body), None if group is None else read_member_group(group)
 
 
 def push_replicas_info(table: Mapping[str, ReplicasInfo]) -> bytes:
@@ -169,21 +157,6 @@ def _members(body: JsonObject) -> frozenset[BrokerId]:
     if len(set(members)) < len(members):
         raise PacketError("syncStateSet", offset=0, reason="has a member twice")
     return frozenset(members)
-
-
-def _group(group: JsonObject) -> BrokerMemberGroup:
-    addresses = as_object(group.get("brokerAddrs"), "brokerAddrs")
-    return BrokerMemberGroup(
-        cluster_name=text_at(group, "cluster"),
-        broker_name=text_at(group, "brokerName"),
-        addresses=MappingProxyType({_id(key): text_at(addresses, key) for key in addresses}),
-    )
-
-
-def _id(key: str) -> BrokerId:
-    if not (key.isascii() and key.isdigit() and len(key) <= 19 and int(key) <= INT64_MAX):
-        raise PacketError("brokerAddrs", offset=0, reason=f"have the key {ascii(key)[:60]}")
-    return BrokerId(int(key))
 
 
 def _info_json(info: ReplicasInfo) -> JsonValue:

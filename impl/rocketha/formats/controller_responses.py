@@ -35,8 +35,8 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias, assert_never
 
 from rocketha.errors import RequestError
+from rocketha.formats.broker_member_group import BrokerMemberGroup
 from rocketha.formats.controller_bodies import (
-    BrokerMemberGroup,
     ReplicasInfo,
     SyncStateSet,
     pull_elected,

@@ -43,7 +43,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import TypeAlias
 
-from rocketha.formats.controller_bodies import BrokerMemberGroup
+from rocketha.formats.broker_member_group import BrokerMemberGroup
 from rocketha.types import BrokerId, TimestampMs
 
 __all__ = [

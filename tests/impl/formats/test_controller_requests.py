@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from model_tests.controller_strategies import contents, notices, refusals, requests
 from rocketha.errors import PacketError, RequestError
+from rocketha.formats.broker_member_group import BrokerMemberGroup
 from rocketha.formats.controller_bodies import (
-    BrokerMemberGroup,
     SyncStateSet,
     pull_elected,
     pull_replicas_info,
