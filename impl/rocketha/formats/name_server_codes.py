@@ -15,14 +15,16 @@
 |                         | SYSTEM_ERROR, NOT_READY_-  | it has just started, and is told to wait |
 |                         | REMARK                     |                                          |
 | QUERY_DATA_VERSION      | SUCCESS                    | always; without body for an unknown one  |
-| GET_BROKER_MEMBER_GROUP | SUCCESS                    | always; an unknown group has no members  |
+| GET_BROKER_MEMBER_GROUP | SUCCESS, NOT_SET_REMARK    | always; an unknown group has no members  |
 | BROKER_HEARTBEAT        | SUCCESS                    | always, whether it is registered or not  |
 
 What cannot be read is answered with SYSTEM_ERROR and the exception's text, a code of no request
-with REQUEST_CODE_NOT_SUPPORTED. NOTIFY_MIN_BROKER_ID_CHANGE goes the other way, and has no answer.
+with REQUEST_CODE_NOT_SUPPORTED. NOT_SET_REMARK means nothing: it is there until somebody sets
+another. NOTIFY_MIN_BROKER_ID_CHANGE goes the other way, and has no answer.
 
 Source: remoting/protocol `RequestCode`, `ResponseCode`, `RemotingSysResponseCode`;
-namesrv/processor `DefaultRequestProcessor`, `ClientRequestProcessor`; common/help `FAQUrl`
+`RemotingCommand.createResponseCommand`; namesrv/processor `DefaultRequestProcessor`,
+`ClientRequestProcessor`; common/help `FAQUrl`
 """
 
 from __future__ import annotations
@@ -33,7 +35,12 @@ from typing import Final
 __all__ = [
     "CRC_REMARK",
     "NOT_READY_REMARK",
+    "NOT_SET_REMARK",
     "REGISTER_FAILED_REMARK",
+    "RELEASE_3_0_11",
+    "RELEASE_4_9_4",
+    "RELEASE_5_0_0",
+    "RELEASE_5_3_3",
     "NameServerCode",
     "NameServerResponse",
     "no_route_remark",
@@ -42,6 +49,13 @@ __all__ = [
 CRC_REMARK: Final = "crc32 not match"
 REGISTER_FAILED_REMARK: Final = "register broker failed"
 NOT_READY_REMARK: Final = "name server not ready"
+NOT_SET_REMARK: Final = "not set any response code"
+
+RELEASE_3_0_11: Final = 37
+"""The number of a release, which each frame has. Source: common `MQVersion`"""
+RELEASE_4_9_4: Final = 401
+RELEASE_5_0_0: Final = 413
+RELEASE_5_3_3: Final = 479
 
 _FAQ_URL: Final = "https://rocketmq.apache.org/docs/bestPractice/06FAQ"
 

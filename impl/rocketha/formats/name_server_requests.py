@@ -44,6 +44,7 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from rocketha.formats.broker_member_group import BrokerMemberGroup
+from rocketha.formats.name_server_codes import NameServerResponse
 from rocketha.types import BrokerId, TimestampMs
 
 __all__ = [
@@ -53,6 +54,7 @@ __all__ = [
     "GetBrokerMemberGroup",
     "GetRouteInfo",
     "NameServerAnswer",
+    "NameServerReply",
     "NameServerRequest",
     "NotifyMinBrokerIdChange",
     "QueryDataVersion",
@@ -137,8 +139,7 @@ class RegisterBroker:
     data_version: DataVersion
     topic_configs: Mapping[str, TopicConfig]
     """By name. A first registration with exactly one is refused."""
-    filter_servers: tuple[str, ...] | None = ()
-    """None: what was said before stays."""
+    filter_servers: tuple[str, ...] = ()
     topic_queue_mappings: Mapping[str, TopicQueueMappingInfo] = field(
         default_factory=lambda: MappingProxyType({})
     )
@@ -284,3 +285,12 @@ class QueryDataVersionResult:
 NameServerAnswer: TypeAlias = (
     RegisterBrokerResult | TopicRouteData | QueryDataVersionResult | BrokerMemberGroup
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NameServerReply:
+    """One answer; what a refusal would answer else is `None`."""
+
+    code: NameServerResponse = NameServerResponse.SUCCESS
+    remark: str | None = None
+    answer: NameServerAnswer | None = None
