@@ -17,7 +17,9 @@
 | what a broker answers of its epochs        | `epoch_entry_cache`                                 |
 | what clients and slaves ask of a broker,   | `broker_requests`                                   |
 | and it of a name server                    |                                                     |
-| what a name server is asked, and answers   | `name_server_requests`, `name_server_codes`         |
+| a name server's requests, answers, notice  | `name_server_requests`, `name_server_codec`,        |
+|                                            | `name_server_bodies`, `register_broker_body`,       |
+|                                            | `name_server_codes`, `fastjson_text`                |
 | locks on queues                            | `lock_bodies`                                       |
 | DLedger: entries and their checksums,      | `dledger_entry`, `dledger_data_file`,               |
 | `data/`, `index/`                          | `dledger_index_file`                                |
