@@ -1,7 +1,8 @@
 """Requests of a broker's clients, of other brokers, and of a broker to its name server.
 
 Only what a group needs that producers and consumers of RocketMQ find: codes, and the fields of
-their headers. Fields have names of one letter in the second version of SEND_MESSAGE.
+their headers. Fields have names of one letter in the second version of SEND_MESSAGE. What a broker
+says of itself is written as `rocketha.formats.name_server_requests` says.
 
 | code     | name                    | asked by | fields read                                      |
 |---------:|-------------------------|----------|--------------------------------------------------|
@@ -15,29 +16,27 @@ their headers. Fields have names of one letter in the second version of SEND_MES
 |   30, 31 | GET_MAX_OFFSET, GET_MIN_| consumer | topic, queueId                                   |
 |       34 | HEART_BEAT              | client   | none                                             |
 |       35 | UNREGISTER_CLIENT       | client   | none                                             |
-|      103 | REGISTER_BROKER         | a broker of the name server                                 |
 |      906 | EXCHANGE_BROKER_HA_INFO | slave    | masterHaAddress, which a question has not        |
 
 An id of a message, as producers are told it: 16 bytes in hexadecimal, upper case: address and port
 of the broker (4 each), the offset of its record.
 
 Source: remoting/protocol `RequestCode`, `ResponseCode`, `SendMessageRequestHeaderV2`,
-`PullMessageRequestHeader`, `RegisterBrokerRequestHeader`, `RegisterBrokerBody`,
-`ExchangeHAInfoResponseHeader`; common `MessageDecoder.createMessageId`
+`PullMessageRequestHeader`, `ExchangeHAInfoResponseHeader`; common `MessageDecoder.createMessageId`
 """
 
 from __future__ import annotations
 
-import json
-import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
 from rocketha.errors import RequestError
-from rocketha.formats.ext_fields import FieldReader, push_fields
+from rocketha.formats.ext_fields import FieldReader
 from rocketha.formats.message import Host
+from rocketha.formats.name_server_codec import push_name_server_request
+from rocketha.formats.name_server_requests import DataVersion, RegisterBroker, TopicConfig
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.types import BrokerId, Offset, TimestampMs
 
@@ -59,13 +58,10 @@ __all__ = [
     "push_registration",
 ]
 
-_VERSION: Final = 479
-"""Of the release that the sender says to be; name servers read other bodies of old ones."""
 _PULL_MAX: Final = 1024
 _SUSPENDS: Final = 1 << 1
 _PERM_READ_WRITE: Final = 6
 _PERM_INHERITED: Final = 7
-_CRC_MASK: Final = 0x7FFFFFFF
 _TOPIC_MAX: Final = 127
 
 AUTO_CREATE_TOPIC: Final = "TBW102"
@@ -74,7 +70,7 @@ Source: `TopicValidator.AUTO_CREATE_TOPIC_KEY_TOPIC`"""
 
 
 class BrokerCode(IntEnum):
-    """What is asked of a broker, or by one of a name server."""
+    """What is asked of a broker."""
 
     SEND_MESSAGE = 10
     PULL_MESSAGE = 11
@@ -84,7 +80,6 @@ class BrokerCode(IntEnum):
     GET_MIN_OFFSET = 31
     HEART_BEAT = 34
     UNREGISTER_CLIENT = 35
-    REGISTER_BROKER = 103
     SEND_MESSAGE_V2 = 310
     LITE_PULL_MESSAGE = 361
     EXCHANGE_BROKER_HA_INFO = 906
@@ -238,36 +233,23 @@ def push_registration(of: NameServerRegistration, *, opaque: int, now_ms: int) -
 
     Source: BrokerOuterAPI.registerBrokerAll, RouteInfoManager.registerBroker
     """
-    version = {"counter": of.changes, "stateVersion": of.master_epoch, "timestamp": now_ms}
-    table = {topic: _topic(topic, queues) for topic, queues in of.topics.items()}
-    wrapper = {"dataVersion": version, "topicConfigTable": table}
-    body = json.dumps({"filterServerList": [], "topicConfigSerializeWrapper": wrapper}).encode()
-    fields: dict[str, str | int | bool | None] = {
-        "brokerName": of.broker_name,
-        "brokerAddr": of.broker_address,
-        "clusterName": of.cluster_name,
-        "haServerAddr": of.ha_address,
-        "brokerId": int(of.broker_id),
-        "enableActingMaster": False,
-        "compressed": False,
-        "bodyCrc32": zlib.crc32(body) & _CRC_MASK,
-    }
-    return RemotingCommand(
-        code=BrokerCode.REGISTER_BROKER,
-        opaque=opaque,
-        version=_VERSION,
-        ext_fields=push_fields(fields),
-        body=body,
+    registration = RegisterBroker(
+        cluster_name=of.cluster_name,
+        broker_name=of.broker_name,
+        broker_address=of.broker_address,
+        broker_id=of.broker_id,
+        ha_server_address=of.ha_address,
+        enable_acting_master=False,
+        data_version=DataVersion(of.master_epoch, of.changes, TimestampMs(now_ms)),
+        topic_configs={topic: _topic(topic, of.topics[topic]) for topic in of.topics},
     )
+    return push_name_server_request(registration, opaque=opaque)
 
 
-def _topic(name: str, queues: int) -> dict[str, object]:
-    return {
-        "topicName": name,
-        "readQueueNums": queues,
-        "writeQueueNums": queues,
-        "perm": _PERM_INHERITED if name == AUTO_CREATE_TOPIC else _PERM_READ_WRITE,
-        "topicFilterType": "SINGLE_TAG",
-        "topicSysFlag": 0,
-        "order": False,
-    }
+def _topic(name: str, queues: int) -> TopicConfig:
+    return TopicConfig(
+        topic_name=name,
+        read_queue_nums=queues,
+        write_queue_nums=queues,
+        perm=_PERM_INHERITED if name == AUTO_CREATE_TOPIC else _PERM_READ_WRITE,
+    )
