@@ -3,20 +3,32 @@
 A broker here is an address and a connection: nothing listens there. Each registers two topics, as a
 name server passes by a first registration that has one.
 
-Source: `RequestCode`, `RegisterBrokerRequestHeader`, `RegisterBrokerBody`, `TopicRouteData`
+Source: broker/out `BrokerOuterAPI`
 """
 
 from __future__ import annotations
 
-import json
 import socket
 import time
-import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
 
+from rocketha.errors import PacketError, RequestError
+from rocketha.formats.name_server_codec import pull_name_server_reply, push_name_server_request
+from rocketha.formats.name_server_codes import NameServerCode, NameServerResponse
+from rocketha.formats.name_server_requests import (
+    DataVersion,
+    GetRouteInfo,
+    NameServerAnswer,
+    NameServerRequest,
+    RegisterBroker,
+    TopicConfig,
+    TopicRouteData,
+    UnregisterBroker,
+)
 from rocketha.formats.remoting_command import RemotingCommand
+from rocketha.types import BrokerId, TimestampMs
 from rocketmq_peer.controller_view import exchange, exchange_over
 from rocketmq_peer.errors import PeerError
 
@@ -25,15 +37,10 @@ __all__ = ["TOPIC", "Channel", "Route", "ask_route"]
 TOPIC: Final = "t"
 _GROUP: Final = "g"
 _CLUSTER: Final = "c"
-_REGISTER_BROKER: Final = 103
-_UNREGISTER_BROKER: Final = 104
-_GET_ROUTEINFO_BY_TOPIC: Final = 105
-_TOPIC_NOT_EXIST: Final = 17
-_VERSION: Final = 453
-"""5.0.0: a body of any release before 3.0.11 is read otherwise."""
 _TIMEOUT_S: Final = 5.0
 _SILENT_MS: Final = 120_000
 """After so long without a heartbeat a broker is taken for gone: no history lasts that long."""
+_READ_WRITE: Final = 6
 _WRITE: Final = 2
 
 
@@ -65,77 +72,71 @@ class Channel:
 
     def register(self, broker_id: int, version: int) -> None:
         """Register under a brokerId, with a state version. Raises: PeerError"""
-        topics = {
-            name: {
-                "topicName": name,
-                "readQueueNums": 1,
-                "writeQueueNums": 1,
-                "perm": 6,
-                "topicFilterType": "SINGLE_TAG",
-                "topicSysFlag": 0,
-                "order": False,
-            }
-            for name in (TOPIC, "u")
-        }
         # Topics are taken over whose version is another one: each broker counts for itself.
-        data_version = {"stateVersion": version, "timestamp": time.time_ns(), "counter": 1}
-        wrapper = {"topicConfigTable": topics, "dataVersion": data_version}
-        body = json.dumps({"topicConfigSerializeWrapper": wrapper, "filterServerList": []}).encode()
-        fields = {
-            **self._named(broker_id),
-            "haServerAddr": self._address,
-            "compressed": "false",
-            "bodyCrc32": str(zlib.crc32(body)),
-            "heartbeatTimeoutMillis": str(_SILENT_MS),
-            "enableActingMaster": "true",
-        }
-        self._ask(_REGISTER_BROKER, fields, body)
+        data_version = DataVersion(version, 1, TimestampMs(time.time_ns()))
+        self._ask(
+            RegisterBroker(
+                cluster_name=_CLUSTER,
+                broker_name=_GROUP,
+                broker_address=self._address,
+                broker_id=BrokerId(broker_id),
+                ha_server_address=self._address,
+                heartbeat_timeout_ms=_SILENT_MS,
+                enable_acting_master=True,
+                data_version=data_version,
+                topic_configs={name: _topic(name) for name in (TOPIC, "u")},
+            )
+        )
 
     def unregister(self, broker_id: int) -> None:
         """Say that the broker goes, as what it was. Raises: PeerError"""
-        self._ask(_UNREGISTER_BROKER, self._named(broker_id))
+        self._ask(
+            UnregisterBroker(
+                cluster_name=_CLUSTER,
+                broker_name=_GROUP,
+                broker_address=self._address,
+                broker_id=BrokerId(broker_id),
+            )
+        )
 
-    def _named(self, broker_id: int) -> dict[str, str]:
-        return {
-            "brokerName": _GROUP,
-            "brokerAddr": self._address,
-            "clusterName": _CLUSTER,
-            "brokerId": str(broker_id),
-        }
-
-    def _ask(self, code: int, fields: dict[str, str], body: bytes = b"") -> RemotingCommand:
+    def _ask(self, request: NameServerRequest) -> None:
         self._opaque += 1
-        command = _command(code, self._opaque, fields, body)
-        return _answered(exchange_over(self._socket, command), command)
+        _answered(request, self._opaque, lambda command: exchange_over(self._socket, command))
 
 
 def ask_route(port: int) -> Route | None:
     """Ask for the topic's route; None: there is none. Raises: PeerError"""
-    fields = {"topic": TOPIC, "acceptStandardJsonOnly": "true"}
-    command = _command(_GET_ROUTEINFO_BY_TOPIC, 1, fields)
-    answer = _answered(exchange(port, command), command)
-    if answer.code == _TOPIC_NOT_EXIST:
+    answer = _answered(GetRouteInfo(topic=TOPIC), 1, lambda command: exchange(port, command))
+    if answer is None:
         return None
-    try:
-        said: dict[str, Any] = json.loads(answer.body)
-        (broker,) = said["brokerDatas"]
-        (queues,) = said["queueDatas"]
-        addresses = {int(number): str(at) for number, at in broker["brokerAddrs"].items()}
-        return Route(brokers=addresses, may_write=bool(queues["perm"] & _WRITE))
-    except (ValueError, KeyError, TypeError) as error:
-        raise PeerError(f"a route that is none: {answer.body[:200]!r}") from error
-
-
-def _command(code: int, opaque: int, fields: dict[str, str], body: bytes = b"") -> RemotingCommand:
-    return RemotingCommand(
-        code=code, opaque=opaque, version=_VERSION, ext_fields=MappingProxyType(fields), body=body
+    assert isinstance(answer, TopicRouteData)
+    if len(answer.broker_datas) != 1 or len(answer.queue_datas) != 1:
+        raise PeerError(f"a route that is not of one group: {answer}")
+    addresses = answer.broker_datas[0].addresses
+    return Route(
+        brokers={int(broker_id): addresses[broker_id] for broker_id in addresses},
+        may_write=bool(answer.queue_datas[0].perm & _WRITE),
     )
 
 
-def _answered(answer: RemotingCommand | None, command: RemotingCommand) -> RemotingCommand:
-    """Return an answer that says something. Raises: PeerError"""
+def _topic(name: str) -> TopicConfig:
+    return TopicConfig(topic_name=name, read_queue_nums=1, write_queue_nums=1, perm=_READ_WRITE)
+
+
+def _answered(
+    request: NameServerRequest,
+    opaque: int,
+    exchanged: Callable[[RemotingCommand], RemotingCommand | None],
+) -> NameServerAnswer | None:
+    """Return what a request is answered; None: nothing, or no such topic. Raises: PeerError"""
+    command = push_name_server_request(request, opaque=opaque)
+    answer = exchanged(command)
     if answer is None:
         raise PeerError(f"the name server does not answer request {command.code}")
-    if answer.code not in (0, _TOPIC_NOT_EXIST):
-        raise PeerError(f"request {command.code}: {answer.code}, {answer.remark}")
-    return answer
+    try:
+        reply = pull_name_server_reply(answer, NameServerCode(command.code))
+    except (PacketError, RequestError) as error:
+        raise PeerError(f"request {command.code}: {error}") from error
+    if reply.code not in (NameServerResponse.SUCCESS, NameServerResponse.TOPIC_NOT_EXIST):
+        raise PeerError(f"request {command.code}: {reply.code}, {reply.remark}")
+    return reply.answer

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
-import json
 import socketserver
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from click.testing import CliRunner
 
-from rocketha.formats.remoting_command import FLAG_RESPONSE, RemotingCommand
+from rocketha.formats.name_server_codec import pull_name_server_request, push_name_server_reply
+from rocketha.formats.name_server_codes import NameServerResponse
+from rocketha.formats.name_server_requests import (
+    BrokerData,
+    GetRouteInfo,
+    NameServerReply,
+    QueueData,
+    RegisterBroker,
+    RegisterBrokerResult,
+    TopicRouteData,
+    UnregisterBroker,
+)
+from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.formats.remoting_frame import pull_command, push_command
+from rocketha.types import MASTER, BrokerId
 from rocketmq_peer.errors import PeerError
 from rocketmq_peer.name_server_histories import HISTORIES, Outcome, play_history
 from rocketproof.cli import main
 
-REGISTER, UNREGISTER, ROUTE = 103, 104, 105
 ERRORS: Final = tuple(HISTORIES)
 
 
@@ -86,34 +97,37 @@ class NameServer:
         if not any(x.number == 0 for x in self.entries):
             self.perm &= ~2
 
-    def route(self) -> bytes | None:
+    def route(self) -> TopicRouteData | None:
         if not self.entries:
             return None
-        brokers = {str(x.number): x.address for x in self.entries}
-        if "0" not in brokers and not self.perm & 2:
-            smallest = min(brokers, key=int)
-            if self.error != "Smallest" or smallest == "1":
-                brokers["0"] = brokers.pop(smallest)
-        said = {"brokerDatas": [{"brokerAddrs": brokers}], "queueDatas": [{"perm": self.perm}]}
-        return json.dumps(said).encode()
+        brokers = {BrokerId(x.number): x.address for x in self.entries}
+        if MASTER not in brokers and not self.perm & 2:
+            smallest = min(brokers)
+            if self.error != "Smallest" or smallest == 1:
+                brokers[MASTER] = brokers.pop(smallest)
+        queues = QueueData(
+            broker_name="g", read_queue_nums=1, write_queue_nums=1, perm=self.perm, topic_sys_flag=0
+        )
+        broker = BrokerData(cluster="c", broker_name="g", addresses=brokers)
+        return TopicRouteData(queue_datas=(queues,), broker_datas=(broker,))
 
 
-def answer(server: NameServer, command: RemotingCommand, channel: int) -> tuple[int, bytes]:
-    fields = command.ext_fields
-    if command.code == ROUTE:
-        route = server.route()
-        return (17, b"") if route is None else (0, route)
-    version = 0
-    if command.code == REGISTER:
-        body: dict[str, Any] = json.loads(command.body)
-        version = body["topicConfigSerializeWrapper"]["dataVersion"]["stateVersion"]
-    entry = Entry(int(fields["brokerId"]), fields["brokerAddr"], version, channel)
-    if command.code == REGISTER:
-        server.register(entry)
-    else:
-        assert command.code == UNREGISTER
-        server.end(entry)
-    return 0, b""
+def answer(server: NameServer, command: RemotingCommand, channel: int) -> NameServerReply:
+    match pull_name_server_request(command):
+        case GetRouteInfo():
+            route = server.route()
+            if route is None:
+                return NameServerReply(code=NameServerResponse.TOPIC_NOT_EXIST)
+            return NameServerReply(answer=route)
+        case RegisterBroker() as said:
+            version = said.data_version.state_version
+            server.register(Entry(said.broker_id, said.broker_address, version, channel))
+            return NameServerReply(answer=RegisterBrokerResult())
+        case UnregisterBroker() as said:
+            server.end(Entry(said.broker_id, said.broker_address, 0, channel))
+            return NameServerReply()
+        case other:
+            raise AssertionError(other)
 
 
 @contextmanager
@@ -134,11 +148,8 @@ def listening(server: NameServer) -> Iterator[int]:
                     del heard[:size]
                     addresses.update(filter(None, [command.ext_fields.get("brokerAddr")]))
                     with server.lock:
-                        code, body = answer(server, command, channel)
-                    response = RemotingCommand(
-                        code=code, opaque=command.opaque, flag=FLAG_RESPONSE, body=body
-                    )
-                    self.request.sendall(push_command(response))
+                        reply = answer(server, command, channel)
+                    self.request.sendall(push_command(push_name_server_reply(reply, command)))
             with server.lock:
                 for address in addresses:
                     server.end(Entry(0, address, 0, channel))
