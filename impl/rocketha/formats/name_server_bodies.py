@@ -62,7 +62,7 @@ from rocketha.formats.name_server_requests import (
     TopicQueueMappingInfo,
     TopicRouteData,
 )
-from rocketha.types import INT32_MAX, INT64_MAX, INT64_MIN, TimestampMs
+from rocketha.types import INT32_MAX, INT64_MAX, INT64_MIN, BrokerId, TimestampMs
 
 __all__ = [
     "data_version_json",
@@ -97,7 +97,7 @@ def pull_data_version(data: bytes) -> DataVersion:
     return read_data_version(read_json(data, "DataVersion"), "DataVersion")
 
 
-def data_version_json(version: DataVersion) -> FastjsonValue:
+def data_version_json(version: DataVersion) -> Mapping[str, FastjsonValue]:
     """Give a DataVersion as an object."""
     return {
         "counter": version.counter,
@@ -116,7 +116,7 @@ def read_data_version(value: JsonValue, what: str) -> DataVersion:
     )
 
 
-def topic_config_json(topic: TopicConfig) -> FastjsonValue:
+def topic_config_json(topic: TopicConfig) -> Mapping[str, FastjsonValue]:
     """Give a TopicConfig as an object."""
     return {
         "attributes": topic.attributes,
@@ -157,7 +157,7 @@ def read_topic_filter_type(name: str) -> TopicFilterType:
     return TopicFilterType(name)
 
 
-def mapping_info_json(info: TopicQueueMappingInfo) -> FastjsonValue:
+def mapping_info_json(info: TopicQueueMappingInfo) -> Mapping[str, FastjsonValue]:
     """Give a TopicQueueMappingInfo as an object."""
     return {
         "bname": info.broker_name,
@@ -195,8 +195,8 @@ def read_texts(value: JsonValue, what: str) -> Mapping[str, str]:
 
 def push_member_group(group: BrokerMemberGroup) -> bytes:
     """Write a GetBrokerMemberGroupResponseBody."""
-    member_group: FastjsonValue = {
-        "brokerAddrs": group.addresses,
+    member_group: Mapping[str, FastjsonValue] = {
+        "brokerAddrs": _by_number(group.addresses),
         "brokerName": group.broker_name,
         "cluster": group.cluster_name,
     }
@@ -254,9 +254,9 @@ def pull_topic_route(data: bytes) -> TopicRouteData:
     )
 
 
-def _broker_json(broker: BrokerData) -> FastjsonValue:
+def _broker_json(broker: BrokerData) -> Mapping[str, FastjsonValue]:
     value: dict[str, FastjsonValue] = {
-        "brokerAddrs": broker.addresses,
+        "brokerAddrs": _by_number(broker.addresses),
         "brokerName": broker.broker_name,
         "cluster": broker.cluster,
         "enableActingMaster": broker.enable_acting_master,
@@ -276,7 +276,11 @@ def _broker(value: JsonObject) -> BrokerData:
     )
 
 
-def _queues_json(queues: QueueData) -> FastjsonValue:
+def _by_number(addresses: Mapping[BrokerId, str]) -> Mapping[int, str]:
+    return {number: addresses[number] for number in addresses}
+
+
+def _queues_json(queues: QueueData) -> Mapping[str, FastjsonValue]:
     return {
         "brokerName": queues.broker_name,
         "perm": queues.perm,
