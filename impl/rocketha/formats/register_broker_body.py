@@ -27,11 +27,14 @@ So a compressed body says neither topicSysFlag nor order. Numbers are big-endian
 registration without a body has no topics and the version 0. Attributes with a space are read here;
 RocketMQ reads no attributes of such a topic.
 
+A broker of RocketMQ that is told to compress says all the same that its body is not compressed;
+name servers answer that with SYSTEM_ERROR, and here it is no JSON.
+
 RocketMQ bounds neither what a body inflates to nor its numbers; here it is `INFLATED_MAX`: what a
 frame would have room for, and what is compressed is shorter than its JSON.
 
 Source: remoting/protocol/body `RegisterBrokerBody`, `TopicConfigAndMappingSerializeWrapper`,
-common `TopicConfig.encode`
+common `TopicConfig.encode`, broker/out `BrokerOuterAPI.registerBrokerAll`
 """
 
 from __future__ import annotations

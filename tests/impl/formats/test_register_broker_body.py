@@ -187,6 +187,12 @@ def test_a_compressed_body_is_one_whole_stream() -> None:
             pull_name_server_request(with_body(body, compressed=True))
 
 
+def test_a_compressed_body_that_is_said_to_be_none_is_a_packet_error() -> None:
+    """As RocketMQ's brokers with `compressedRegister` send it."""
+    with pytest.raises(PacketError, match="RegisterBrokerBody at byte 1: is not UTF-8"):
+        pull_name_server_request(with_body(zlib.compress(b"".join(lines()), 9)))
+
+
 def test_a_small_body_that_stands_for_gigabytes_is_refused_in_little_memory() -> None:
     deflater = zlib.compressobj(9)
     zeros = bytes(1 << 24)
