@@ -14,9 +14,9 @@
    Modelled: name servers that know nothing of each other; registrations that are delayed, lost or
    reordered, also those of one broker; removals that are decided and done later; brokers that stop
    with or without saying so, start again and reconnect; elections by a controller, of which a broker
-   hears later; whether producers may write; notifications that are late or lost, and polls.
-   Not modelled: name servers that start again (they begin with an empty table, as here), topics one
-   by one (their permissions change together), time (whoever is alive may be taken for dead at any
+   hears later; whether producers may write; notifications, and answers to polls, that are late or
+   lost; name servers that start again, and have forgotten all.
+   Not modelled: topics one by one (their permissions change together), time (whoever is alive may be taken for dead at any
    time), light heartbeats (they keep a name server from that, and change nothing else), name servers
    on which supportActingMaster is off although brokers ask for it, a master that comes back in
    isolation until it has what its slaves know (RIP-32, "pre-online").
@@ -52,9 +52,9 @@ VARIABLES
   \* on the way, or waiting to be done
   regs,        \* registrations: set of [n, e]
   unregs,      \* ends of registrations that are decided: set of [n, e]
-  notes,       \* notifications: set of [n, b: to whom, id: the smallest brokerId]
+  notes,       \* notifications and answers to polls: set of [n, b: to whom, id: the smallest brokerId]
   \* history, read by no guard
-  past         \* name server -> the last epoch of which a master was in its table
+  past         \* name server -> the last epoch of which a master was in its table since it started
 
 vars == <<elected, up, channel, role, minId, serves, table, perm, seen, regs, unregs, notes, past>>
 brokerVars == <<up, channel, role, minId, serves>>
@@ -128,12 +128,11 @@ EntryOf(b) == [id |-> role[b].id, b |-> b, ver |-> role[b].ver, ch |-> channel[b
 \* Nobody registers who does not know what it is.                          \* CHECK B44
 KnowsRole(b) == role[b] # NoRole
 
-\* A broker registers, again and again: where it is known as what it is, nothing comes of it.
+\* A broker registers, again and again.
 Register(b, n) ==
   /\ Explored("Register", <<b, n>>)
   /\ up[b]
   /\ KnowsRole(b)
-  /\ EntryOf(b) \notin table[n]
   /\ [n |-> n, e |-> EntryOf(b)] \notin regs
 
   /\ regs' = regs \cup {[n |-> n, e |-> EntryOf(b)]}
@@ -177,24 +176,23 @@ Hears(b, id) ==
 \* A broker asks, whether it is told or not.                               \* CHECK Polls
 Asks(b, n) == TRUE
 
-\* It asks a name server who is in its group (GET_BROKER_MEMBER_GROUP, or the route of a topic).
+\* It has asked a name server who is in its group (GET_BROKER_MEMBER_GROUP, or the route of a topic),
+\* and that answers.  An answer is on its way as a notification is.
 Poll(b, n) ==
   /\ Explored("Poll", <<b, n>>)
-  /\ up[b]
   /\ Asks(b, n)
   /\ table[n] # {}
-  /\ minId[b] # MinOf(Ids(table[n]))
 
-  /\ Hears(b, MinOf(Ids(table[n])))
-  /\ UNCHANGED <<elected, up, channel, role, tableVars, regs, unregs, notes>>
+  /\ notes' = notes \cup {[n |-> n, b |-> b, id |-> MinOf(Ids(table[n]))]}
+  /\ UNCHANGED <<elected, brokerVars, tableVars, regs, unregs>>
 
-\* A name server tells it, if it runs (NOTIFY_MIN_BROKER_ID_CHANGE).
-ReceiveNote(b, n) ==
-  /\ Explored("ReceiveNote", <<b, n>>)
+\* It hears what a name server tells it, if it runs; the same may be on its way once more.
+ReceiveNote(b, n, again) ==
+  /\ Explored("ReceiveNote", <<b, n, again>>)
   /\ \E m \in notes :
        /\ m.b = b /\ m.n = n
 
-       /\ notes' = notes \ {m}
+       /\ notes' = IF again THEN notes ELSE notes \ {m}
        /\ IF up[b] THEN Hears(b, m.id) ELSE UNCHANGED <<minId, serves>>
   /\ UNCHANGED <<elected, up, channel, role, tableVars, regs, unregs>>
 
@@ -283,6 +281,16 @@ Remove(n, b) ==
                   /\ UNCHANGED past
   /\ UNCHANGED <<elected, brokerVars, regs>>
 
+\* It starts again, with an empty table.
+Restart(n) ==
+  /\ Explored("Restart", n)
+
+  /\ table' = [table EXCEPT ![n] = {}]
+  /\ perm' = [perm EXCEPT ![n] = "none"]
+  /\ seen' = [seen EXCEPT ![n] = 0]
+  /\ past' = [past EXCEPT ![n] = 0]
+  /\ UNCHANGED <<elected, brokerVars, regs, unregs, notes>>
+
 \* ---- What clients are told ----
 
 \* Who acts for a master that is gone.                                      \* CHECK Smallest
@@ -293,12 +301,27 @@ MayAct(n) == Acting /\ ~HasMaster(table[n])
 \* The slave that is shown to clients as their master: a set of one entry, or of none.
 Shown(n) == IF MayAct(n) THEN WhoActs(table[n]) ELSE {}
 
+\* A client that asks finds these brokers, and may write or not (GET_ROUTEINFO_BY_TOPIC).  Nothing
+\* changes: a trace shows by it what clients are told.
+Found(n) ==
+  IF perm[n] = "none" THEN {}
+  ELSE {[id |-> IF e \in Shown(n) THEN 0 ELSE e.id, b |-> e.b] : e \in table[n]}
+AnswerClient(n, found, may) ==
+  /\ Explored("AnswerClient", n)
+  /\ found = Found(n)
+  /\ may = perm[n]
+
+  /\ UNCHANGED vars
+
 -----------------------------------------------------------------------------
 Next ==
   \/ \E b \in Broker : Elect(b) \/ LearnRole(b) \/ Start(b) \/ Reconnect(b)
   \/ \E b \in Broker, says \in BOOLEAN : Stop(b, says)
-  \/ \E b \in Broker, n \in NameServer : Register(b, n) \/ Poll(b, n) \/ ReceiveNote(b, n)
+  \/ \E b \in Broker, n \in NameServer : Register(b, n) \/ Poll(b, n)
+  \/ \E b \in Broker, n \in NameServer, again \in BOOLEAN : ReceiveNote(b, n, again)
   \/ \E n \in NameServer, b \in Broker : ReceiveRegistration(n, b) \/ Decide(n, b) \/ Remove(n, b)
+  \/ \E n \in NameServer : Restart(n)
+  \/ \E n \in NameServer : \E found \in {Found(n)}, may \in {perm[n]} : AnswerClient(n, found, may)
 
 Spec == Init /\ [][Next]_vars
 ===============================================================================

@@ -56,7 +56,9 @@ IsLater(x, y) == x.ch > y.ch \/ (x.ch = y.ch /\ x.ver > y.ver)
 UnregisterOwn ==
   [][\A n \in NameServer : \A x \in table[n] :
        \/ \E y \in table'[n] : y = x \/ (regs' # regs /\ (y.b = x.b \/ y.id = x.id))
-       \/ \E m \in unregs \ unregs' : m.n = n /\ m.e.b = x.b /\ ~IsLater(x, m.e)]_vars
+       \/ \E m \in unregs \ unregs' : m.n = n /\ m.e.b = x.b /\ ~IsLater(x, m.e)
+       \/ table'[n] = {} /\ regs' = regs /\ unregs' = unregs  \* it has started again
+     ]_vars
 
 \* Else a registration that comes late takes the place of a later one of the same broker.
 NoStepBack ==
@@ -89,7 +91,7 @@ Fairness ==
        /\ WF_vars(LearnRole(b))
        /\ \A n \in NameServer : WF_vars(Register(b, n)) /\ WF_vars(Poll(b, n))
   /\ \A n \in NameServer, b \in Broker :
-       /\ WF_vars(ReceiveNote(b, n)) /\ WF_vars(ReceiveRegistration(n, b))
+       /\ WF_vars(ReceiveNote(b, n, FALSE)) /\ WF_vars(ReceiveRegistration(n, b))
        /\ WF_vars(IsGone(n, b) /\ Decide(n, b)) /\ WF_vars(Remove(n, b))
 
 FairSpec == Spec /\ Fairness
