@@ -1,0 +1,1 @@
+"""A name server: who is where, and who acts for a master that is gone."""

@@ -1,0 +1,42 @@
+"""What a name server has in its memory, and how it is set up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from rocketha.nameserver.rules import RULES, NameServerRules
+from rocketha.nameserver.table import Group, Removal
+
+__all__ = ["NameServerOptions", "NameServerState"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NameServerOptions:
+    """How a name server is set up. Source: NamesrvConfig"""
+
+    support_acting_master: bool = False
+    """`supportActingMaster`: clients are shown a slave in the place of a master that is gone."""
+    notify_min_broker_id_changed: bool = False
+    """`notifyMinBrokerIdChanged`: brokers are told of another smallest brokerId."""
+    scan_not_active_ms: int = 5_000
+    """`scanNotActiveBrokerInterval`: time between two looks for brokers that are silent."""
+    expired_ms: int = 120_000
+    """`DEFAULT_BROKER_CHANNEL_EXPIRED_TIME`: how long who does not say it may be silent."""
+    removal_ms: int = 0
+    """How long the end of a registration waits until it is done."""
+    removals_max: int = 3_000
+    """`unRegisterBrokerQueueCapacity`: how many brokers' requests to end may wait."""
+    rules: NameServerRules = field(default=RULES, repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NameServerState:
+    """What a name server knows. It has no disk."""
+
+    options: NameServerOptions
+    groups: Mapping[str, Group] = field(default_factory=lambda: MappingProxyType({}))
+    """brokerName -> group; one whose brokers are all gone stays for its epoch."""
+    removals: tuple[Removal, ...] = ()
+    """What waits to be done, in the order in which it was decided."""
