@@ -1,0 +1,1 @@
+"""A broker among name servers: it registers, and acts for a master that is gone."""
