@@ -17,6 +17,7 @@ from rocketha.histories.linearizability.operation import Operation, RegisterHist
 from rocketha.histories.ordered import OrderVerdict, Processed, check_order
 from rocketha.histories.registers import Keeping, ReadVerdict, RegisterEvent, check_reads
 from rocketha.histories.replicas import ReplicaReads, ReplicaVerdict, check_replicas
+from rocketha.histories.routes import Election, RouteAnswer, check_routes
 from rocketha.histories.verdicts import AnyVerdict
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "OrderlyConsumers",
     "RegisterReads",
     "ReplicaReaders",
+    "RouteClients",
 ]
 
 
@@ -102,6 +104,23 @@ class LinearizableClients:
     def content(self) -> bytes:
         """Return all calls and what became of them."""
         return repr(self.operations).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class RouteClients:
+    """Clients that ask name servers where to write and to read."""
+
+    elections: tuple[Election, ...]
+    answers: tuple[RouteAnswer, ...]
+    has_acting: bool
+
+    def check(self) -> AnyVerdict:
+        """Hold what they were told against who was elected."""
+        return check_routes(self.elections, self.answers, has_acting=self.has_acting)
+
+    def content(self) -> bytes:
+        """Return all that they were told."""
+        return repr((self.elections, self.answers)).encode()
 
 
 @dataclass(frozen=True, slots=True)

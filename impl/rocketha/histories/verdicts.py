@@ -34,6 +34,9 @@ class Promise(StrEnum):
     COPIED = "copied"
     LINEARIZABLE = "linearizable"
     """Of registers that clients read and write, see `rocketha.histories.linearizability`."""
+    WRITABLE = "writable"
+    """Of clients that ask name servers, as the next one, see `rocketha.histories.routes`."""
+    NEWEST = "newest"
 
 
 class AllKept(ABC):

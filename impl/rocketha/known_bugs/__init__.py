@@ -15,6 +15,7 @@ from rocketha.known_bugs.legacy_replication import LEGACY_BUGS
 from rocketha.known_bugs.lock_quorum import LOCK_BUGS
 from rocketha.known_bugs.register import REGISTER_BUGS
 from rocketha.known_bugs.replica_group import BROKER_BUGS, CONTROLLER_BUGS, GROUP_BUGS
+from rocketha.known_bugs.route import ROUTE_BUGS
 from rocketha.known_bugs.snapshot_loading import SNAPSHOT_BUGS
 from rocketha.known_bugs.storage import STORAGE_BUGS
 
@@ -28,6 +29,7 @@ __all__ = [
     "LOCK_BUGS",
     "NO_BUGS",
     "REGISTER_BUGS",
+    "ROUTE_BUGS",
     "SNAPSHOT_BUGS",
     "STORAGE_BUGS",
     "Bug",

@@ -87,6 +87,23 @@ class Bug(StrEnum):
     B37 = "B37"
     """The epochs of a group that was cleaned begin at 0 again.
     `ReplicasInfoManager.handleCleanBrokerDataEvent`."""
+    B40 = "B40"
+    """The last master that registers is the one that clients find, whichever epoch it is of. #6316,
+    `RouteInfoManager.registerBroker`."""
+    B40_FORGOTTEN = "B40Forgotten"
+    """A master that is gone is forgotten, and the one before it is found again: epochs are compared
+    with whoever is registered at present. `RouteInfoManager.registerBroker`."""
+    B41 = "B41"
+    """Whoever has the brokerId is removed. #5374, `RouteInfoManager.unRegisterBroker`."""
+    B42 = "B42"
+    """Whoever has the address is removed, whatever it has registered since. #11043,
+    `RouteInfoManager.unRegisterBroker`."""
+    B43 = "B43"
+    """Topics of groups of which no slave acts become read-only. #7626,
+    `RouteInfoManager.unRegisterBroker`."""
+    B44 = "B44"
+    """A broker registers as a master before it knows what it is. #1464,
+    `BrokerController.registerBrokerAll`."""
     B45_LEASE = "B45Lease"
     """A consumer's lease is longer than it may be: nothing compares it with the life of a vote.
     `REBALANCE_LOCK_MAX_LIVE_TIME` of `ProcessQueue` and of `RebalanceLockManager`."""

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import pytest
 
+from rocketha.acting.rules import RULES as ACTING_RULES
 from rocketha.broker.rules import BROKER_RULES
 from rocketha.controller.rules import CONTROLLER_RULES
 from rocketha.dledger.answer_rules import ANSWER_RULES
@@ -25,6 +26,7 @@ from rocketha.known_bugs import (
     LEGACY_BUGS,
     LOCK_BUGS,
     NO_BUGS,
+    ROUTE_BUGS,
     SNAPSHOT_BUGS,
     Bug,
     Bugs,
@@ -55,10 +57,17 @@ from rocketha.known_bugs.replica_group import (
     broker_rules,
     controller_rules,
 )
+from rocketha.known_bugs.route import (
+    ACTING_OVERRIDES,
+    NAME_SERVER_OVERRIDES,
+    acting_rules,
+    name_server_rules,
+)
 from rocketha.known_bugs.snapshot_loading import SNAPSHOT_OVERRIDES, snapshot_rules
 from rocketha.known_bugs.storage import STORAGE_OVERRIDES, file_options
 from rocketha.legacy_ha.rules import LEGACY_RULES
 from rocketha.locks.rules import CONSUMER_RULES, VOTING_RULES
+from rocketha.nameserver.rules import RULES as NAME_SERVER_RULES
 from rocketha.replicated_log.rules import SNAPSHOT_RULES
 from rocketha.runtime.broker_files import FileOptions
 from rocketha.storage.commit_log import CommitLogOptions
@@ -84,6 +93,8 @@ HOMES: Final = {
     "legacy": Home(LEGACY_RULES, LEGACY_OVERRIDES, legacy_rules),
     "voting": Home(VOTING_RULES, VOTING_OVERRIDES, voting_rules),
     "consumer": Home(CONSUMER_RULES, CONSUMER_OVERRIDES, consumer_rules),
+    "name server": Home(NAME_SERVER_RULES, NAME_SERVER_OVERRIDES, name_server_rules),
+    "acting": Home(ACTING_RULES, ACTING_OVERRIDES, acting_rules),
     "snapshots": Home(SNAPSHOT_RULES, SNAPSHOT_OVERRIDES, snapshot_rules),
     "elector": Home(ELECTOR_RULES, ELECTOR_OVERRIDES, elector_rules),
     "pusher": Home(PUSHER_RULES, PUSHER_OVERRIDES, pusher_rules),
@@ -142,6 +153,7 @@ def test_every_bug_has_one_override_and_only_a_few_have_several() -> None:
     assert [bug for bug, names in homes.items() if not names] == []
     assert {bug: names for bug, names in homes.items() if len(names) > 1} == IN_SEVERAL
     protocols = [DLEDGER_BUGS, EPOCH_BUGS, LEGACY_BUGS, LOCK_BUGS, GROUP_BUGS, SNAPSHOT_BUGS]
+    protocols.append(ROUTE_BUGS)
     assert frozenset[Bug]().union(*protocols) == frozenset(Bug)
 
 

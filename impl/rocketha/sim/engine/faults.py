@@ -22,6 +22,7 @@ __all__ = [
     "LEGACY_FAULTS",
     "LOCK_FAULTS",
     "NO_FAULTS",
+    "ROUTE_FAULTS",
     "SNAPSHOT_FAULTS",
     "Fault",
     "FaultCounts",
@@ -53,7 +54,7 @@ class Fault(StrEnum):
     PROCESS_CRASH = "process-crash"
     """A broker stops; the operating system keeps what was written and syncs it."""
     RE_ELECTION = "re-election"
-    """The current master is elected again, with a new epoch."""
+    """A master is elected, with a new epoch: the present one again, or another broker."""
     UNCLEAN_ELECTION = "unclean-election"
     """A broker is elected that lacks records of the master, or is down, or nobody is."""
     STALE_ROUTE = "stale-route"
@@ -215,6 +216,18 @@ DLEDGER_FAULTS: Final = (
     Fault.CUT_IN_STEP,
 )
 """What can happen to a DLedger group, besides its nemeses."""
+ROUTE_FAULTS: Final = (
+    Fault.DELAY,
+    Fault.FRAGMENTATION,
+    Fault.RESET,
+    Fault.PARTITION,
+    Fault.ONE_WAY_PARTITION,
+    Fault.PROCESS_CRASH,
+    Fault.HALF_OPEN,
+    Fault.RE_ELECTION,
+    Fault.SLOW_POLL,
+)
+"""What can happen to name servers and their brokers, which no disk keeps."""
 NO_FAULTS: Final[Faults] = frozenset()
 
 

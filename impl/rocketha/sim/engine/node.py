@@ -18,18 +18,22 @@ from rocketha.storage.commit_log import CommitLog
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import BrokerId, ConnectionId, HaAddress, TimestampMs
 
-__all__ = ["FIRST_CONTROLLER", "Node", "broker_address"]
+__all__ = ["FIRST_CONTROLLER", "FIRST_NAME_SERVER", "Node", "broker_address"]
 
 S = TypeVar("S")
 
 
 FIRST_CONTROLLER: Final = BrokerId(101)
 """From this number on nodes are members of a controller group."""
+FIRST_NAME_SERVER: Final = BrokerId(201)
+"""From this number on they are name servers."""
 
 
 @cache
 def broker_address(broker: BrokerId) -> HaAddress:
-    """Return the address of a broker, or of a controller; it is also its name."""
+    """Return the address of a broker, a controller or a name server; it is also its name."""
+    if broker >= FIRST_NAME_SERVER:
+        return HaAddress(f"n{broker - FIRST_NAME_SERVER + 1}")
     if broker >= FIRST_CONTROLLER:
         return HaAddress(f"c{broker - FIRST_CONTROLLER + 1}")
     return HaAddress(f"b{broker}")

@@ -57,12 +57,25 @@ class Content:
     ext_fields: Mapping[str, str] = field(default_factory=lambda: NO_FIELDS)
     remark: str | None = None
 
+    version: int = 0
+    """Of the sender, see `RemotingCommand`."""
+
     @classmethod
     def of(
-        cls, effect: SendRequest | SendOneWay | Respond, *, remark: str | None = None
+        cls,
+        effect: SendRequest | SendOneWay | Respond,
+        *,
+        remark: str | None = None,
+        version: int = 0,
     ) -> Content:
         """Return what a node wants to send."""
-        return cls(code=effect.code, body=effect.body, ext_fields=effect.ext_fields, remark=remark)
+        return cls(
+            code=effect.code,
+            body=effect.body,
+            ext_fields=effect.ext_fields,
+            remark=remark,
+            version=version,
+        )
 
     def command(self, opaque: int, *, flag: int = 0) -> RemotingCommand:
         """Return the frame with its number."""
@@ -70,6 +83,7 @@ class Content:
             code=self.code,
             opaque=opaque,
             flag=flag,
+            version=self.version,
             remark=self.remark,
             ext_fields=self.ext_fields,
             body=self.body,
@@ -81,8 +95,9 @@ def response_to(message: str) -> str:
     return message + RESPONSE
 
 
-OnLost: TypeAlias = Callable[[BrokerId, ConnectionId, BrokerId], None]
-"""Hears that an end has lost a connection, or has closed it: whose end, which one, with whom."""
+OnLost: TypeAlias = Callable[[BrokerId, ConnectionId, BrokerId, End], None]
+"""Hears that a peer has lost a connection, or has closed it: who, which one, with whom, and which
+end it had."""
 
 
 class Servers(Protocol):
@@ -191,7 +206,7 @@ class RemotingCalls:
         if line is not None:
             self._drop(line.conn, End.CLIENT)
             self._network.close(line.conn, sender, lingers=True)
-            self._tell_lost(sender, line.conn, receiver)
+            self._tell_lost(sender, line.conn, receiver, End.CLIENT)
 
     def stop(self, peer: BrokerId, *, silent: bool) -> None:
         """A peer is gone, with all that it waited for."""
@@ -249,16 +264,16 @@ class RemotingCalls:
             if line.conn == conn and ends[0] == broker:
                 del self._lines[ends]
                 self._drop(conn, End.CLIENT)
-                self._tell_lost(broker, conn, ends[1])
+                self._tell_lost(broker, conn, ends[1], End.CLIENT)
                 return
         self._drop(conn, End.SERVER)
         client = self._clients.pop(conn, None)
         if client is not None:
-            self._tell_lost(broker, conn, client)
+            self._tell_lost(broker, conn, client, End.SERVER)
 
-    def _tell_lost(self, peer: BrokerId, conn: ConnectionId, other: BrokerId) -> None:
+    def _tell_lost(self, peer: BrokerId, conn: ConnectionId, other: BrokerId, end: End) -> None:
         if self._on_lost is not None and self._servers.is_up(peer):
-            self._on_lost(peer, conn, other)
+            self._on_lost(peer, conn, other, end)
 
     # ---- the rest ----
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.recording.recorder import NOT_RECORDED, StepRecorder
@@ -43,6 +43,9 @@ class CallingCluster(Protocol):
 
 class CallingNode(ABC, Generic[S, E, A]):
     """The host of a node, and its ports; what is a protocol's own a subclass says."""
+
+    release: ClassVar[int] = 0
+    """What its frames say of what it is: the ordinal of a RocketMQ release."""
 
     def __init__(
         self,
@@ -168,7 +171,9 @@ class CallingNode(ABC, Generic[S, E, A]):
             if waits and self._starts == starts:
                 self._around.calls.hang_up(self.id, receiver)
 
-        message = self._around.calls.ask(self.id, receiver, Content.of(request), answered)
+        message = self._around.calls.ask(
+            self.id, receiver, Content.of(request, version=self.release), answered
+        )
         self._note(message, receiver, request)
         if request.timeout_ms is not None:
             self._around.scheduler.after(request.timeout_ms, over)
@@ -190,14 +195,16 @@ class CallingNode(ABC, Generic[S, E, A]):
         if self.is_muted:
             self._note(self._never_sent(), receiver, request)
             return
-        message = self._around.calls.tell(self.id, receiver, Content.of(request))
+        message = self._around.calls.tell(
+            self.id, receiver, Content.of(request, version=self.release)
+        )
         self._note(message, receiver, request)
 
     def respond(self, answer: Respond) -> None:
         """Answer a request."""
         arrived = self._arrived.pop(answer.request)
         if not self.is_muted:
-            content = Content.of(answer, remark=answer.remark)
+            content = Content.of(answer, remark=answer.remark, version=self.release)
             self._around.calls.answer(self.id, arrived, content)
         self.recorder.sent(
             arrived.response, code=answer.code, body=answer.body, fields=answer.ext_fields

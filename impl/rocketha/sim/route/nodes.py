@@ -1,0 +1,234 @@
+"""The nodes of a run: brokers and name servers, each with its host and its ports."""
+
+from __future__ import annotations
+
+from typing import Final, Protocol
+
+from rocketha.acting.core import ActingAction, ActingCore, ActingHears, ChangeSpecialService
+from rocketha.acting.state import ActingState
+from rocketha.formats.name_server_codec import (
+    pull_name_server_reply,
+    push_name_server_request,
+    push_notification,
+)
+from rocketha.formats.name_server_codes import RELEASE_5_3_3, NameServerCode
+from rocketha.formats.name_server_requests import GetRouteInfo, TopicRouteData
+from rocketha.formats.remoting_command import FLAG_RESPONSE, RemotingCommand
+from rocketha.histories.routes import RouteAnswer
+from rocketha.nameserver.core import (
+    CloseChannel,
+    NameServerAction,
+    NameServerCore,
+    NameServerHears,
+    NotifyBroker,
+)
+from rocketha.nameserver.state import NameServerState
+from rocketha.recording.recorder import Parts, Recording
+from rocketha.runtime.effects import Respond, SendOneWay
+from rocketha.runtime.events import RequestEvent
+from rocketha.runtime.performer import Performer
+from rocketha.sim.engine.frames import FrameRecorder
+from rocketha.sim.engine.node import Node, broker_address
+from rocketha.sim.engine.remoting_calls import Arrived, RemotingCalls
+from rocketha.sim.engine.request_ports import CallingNode
+from rocketha.sim.engine.scheduler import Scheduler
+from rocketha.sim.route.steps import BrokerStepped, NameServerStepped, RouteStep
+from rocketha.types import BrokerId, ConnectionId, TimestampMs
+
+__all__ = ["NodeAround", "RouteBroker", "RouteNameServer"]
+
+_CLIENT: Final = ConnectionId(-1)
+"""No connection of the network has this number."""
+_PERM_WRITE: Final = 2
+
+
+class NodeAround(Protocol):
+    """What is around nodes."""
+
+    @property
+    def calls(self) -> RemotingCalls:
+        """What carries requests."""
+        ...
+
+    @property
+    def scheduler(self) -> Scheduler:
+        """When things happen."""
+        ...
+
+    @property
+    def recording(self) -> Recording:
+        """Where nodes write what they saw and did."""
+        ...
+
+    def number_of(self, address: str) -> BrokerId:
+        """Return which broker has an address."""
+        ...
+
+    def report(self, step: RouteStep) -> None:
+        """Hear of a step."""
+        ...
+
+
+class _Services(Performer[ActingHears | RequestEvent, ActingAction]):
+    """A master's services, of which it matters only whether they run."""
+
+    effects = (ChangeSpecialService,)
+
+    def __init__(self) -> None:
+        self.run = False
+
+    def perform(self, effect: ChangeSpecialService, action: ActingAction | None) -> None:
+        """Begin or cease to run."""
+        del action
+        self.run = effect.runs
+
+    def stop(self) -> None:
+        """Run no more."""
+        self.run = False
+
+
+class RouteBroker(CallingNode[ActingState, ActingHears, ActingAction]):
+    """A broker, as far as name servers matter."""
+
+    release = RELEASE_5_3_3
+
+    def __init__(self, node: Node[ActingState], around: NodeAround) -> None:
+        """Make a broker that is down."""
+        self._services = _Services()
+        super().__init__(node.id, ActingCore(), around, performers=(self._services,))
+        self._node = node
+        self._cluster = around
+        node.host = self.host
+        recorder = around.recording.of(
+            self.name_of(node.id), {"kind": "broker"}, parts=self._parts, shows_ms=self.now_ms
+        )
+        self.recorder = self._frames = FrameRecorder(recorder)
+
+    @property
+    def serves(self) -> bool:
+        """Tell whether a master's services run."""
+        return self._services.run
+
+    def _parts(self) -> Parts:
+        state = self._node.running()
+        return {
+            "role": state.role,
+            "version": state.version,
+            "min_broker_id": state.min_broker_id,
+            "serves": self.serves,
+        }
+
+    def now_ms(self) -> TimestampMs:
+        """Return the virtual time."""
+        return TimestampMs(self._cluster.scheduler.now_ms)
+
+    def name_of(self, peer: BrokerId) -> str:
+        """Return the name of a node."""
+        return broker_address(peer)
+
+    def after_step(self, event: ActingHears | RequestEvent, action: ActingAction | None) -> None:
+        """Tell the cluster of a step."""
+        received, sent = self._frames.take_received(), self._frames.take()
+        self._cluster.report(BrokerStepped(self.id, event, received, sent, action))
+
+
+class _Channels(Performer[NameServerHears | RequestEvent, NameServerAction]):
+    """What a name server does to brokers besides answering them."""
+
+    effects = (NotifyBroker, CloseChannel)
+
+    def __init__(self, name_server: RouteNameServer, around: NodeAround) -> None:
+        self._name_server = name_server
+        self._cluster = around
+
+    def perform(self, effect: NotifyBroker | CloseChannel, action: NameServerAction | None) -> None:
+        """Tell a broker, or close its connection."""
+        del action
+        match effect:
+            case NotifyBroker(notice=notice):
+                command = push_notification(notice.says, opaque=0)
+                self._name_server.one_way(
+                    SendOneWay(
+                        peer=self._cluster.number_of(notice.address),
+                        code=command.code,
+                        body=command.body,
+                        ext_fields=command.ext_fields,
+                    )
+                )
+            case CloseChannel(conn=conn):
+                self._cluster.calls.drop(self._name_server.id, conn)
+
+
+class RouteNameServer(CallingNode[NameServerState, NameServerHears, NameServerAction]):
+    """A name server, which clients ask without a network."""
+
+    release = RELEASE_5_3_3
+
+    def __init__(self, node: Node[NameServerState], around: NodeAround) -> None:
+        """Make a name server that is down."""
+        super().__init__(node.id, NameServerCore(), around, performers=(_Channels(self, around),))
+        self.answers: list[RouteAnswer] = []
+        """What clients were told."""
+        self._node = node
+        self._cluster = around
+        self._told: RouteAnswer | None = None
+        node.host = self.host
+        recorder = around.recording.of(
+            self.name_of(node.id), {"kind": "name server"}, parts=self._parts, shows_ms=self.now_ms
+        )
+        self.recorder = self._frames = FrameRecorder(recorder)
+
+    def _parts(self) -> Parts:
+        state = self._node.running()
+        return {"groups": state.groups, "removals": state.removals}
+
+    def now_ms(self) -> TimestampMs:
+        """Return the virtual time."""
+        return TimestampMs(self._cluster.scheduler.now_ms)
+
+    def name_of(self, peer: BrokerId) -> str:
+        """Return the name of a node."""
+        return broker_address(peer)
+
+    def ask_route(self, topic: str) -> None:
+        """Let a client ask who has a topic, over a connection of its own."""
+        request = GetRouteInfo(topic=topic)
+        self.recorder.heard(request)
+        self.take_request(Arrived(_CLIENT, push_name_server_request(request, opaque=1)))
+
+    def respond(self, answer: Respond) -> None:
+        """Answer a request."""
+        if self.waiting(answer.request).conn != _CLIENT:
+            super().respond(answer)
+            return
+        command = RemotingCommand(
+            code=answer.code,
+            opaque=1,
+            flag=FLAG_RESPONSE,
+            remark=answer.remark,
+            ext_fields=answer.ext_fields,
+            body=answer.body,
+        )
+        reply = pull_name_server_reply(command, NameServerCode.GET_ROUTEINFO_BY_TOPIC)
+        found = reply.answer
+        route = RouteAnswer(self.now_ms(), self.name_of(self.id), self._node.incarnation, (), False)
+        if isinstance(found, TopicRouteData):
+            (brokers,), (queues,) = found.broker_datas, found.queue_datas
+            route = RouteAnswer(
+                route.at_ms,
+                route.name_server,
+                route.incarnation,
+                tuple(sorted(brokers.addresses.items())),
+                bool(queues.perm & _PERM_WRITE),
+            )
+        self._told = route
+        self.answers.append(route)
+        self.recorder.answered(route)
+
+    def after_step(
+        self, event: NameServerHears | RequestEvent, action: NameServerAction | None
+    ) -> None:
+        """Tell the cluster of a step."""
+        received, sent = self._frames.take_received(), self._frames.take()
+        answered, self._told = self._told, None
+        self._cluster.report(NameServerStepped(self.id, event, received, sent, answered, action))
