@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from itertools import combinations
 from pathlib import Path
@@ -295,6 +296,12 @@ def links(tree: ast.Module) -> list[str]:
     ]
 
 
+@cache
+def links_by_module() -> dict[str, list[str]]:
+    """Give the links of each module of the sources, which are parsed once for all who ask."""
+    return {module_name(path): links(parsed(path)) for path in SOURCES}
+
+
 def is_alive(link: str, known: Operators) -> bool:
     match = _LINK.fullmatch(link)
     return match is not None and match[2] in known.get(match[1], frozenset())
@@ -307,17 +314,19 @@ def actions(spec: Path) -> frozenset[str]:
     return frozenset(_ACTION_OF_NEXT.findall(match[1])) if match else frozenset()
 
 
+@pytest.mark.xdist_group("links")
 def test_links_to_the_specifications_are_alive() -> None:
     known = operators()
     found = {
-        f"{module_name(path)}: {link}": is_alive(link, known)
-        for path in SOURCES
-        for link in links(parsed(path))
+        f"{module}: {link}": is_alive(link, known)
+        for module, found_there in links_by_module().items()
+        for link in found_there
     }
     assert [place for place, alive in found.items() if not alive] == []
     assert any(place.startswith("rocketha.epoch.") for place in found), "no link was found at all"
 
 
+@pytest.mark.xdist_group("links")
 @pytest.mark.parametrize(
     "spec",
     [
@@ -329,7 +338,7 @@ def test_links_to_the_specifications_are_alive() -> None:
     ],
 )
 def test_every_action_has_its_code(spec: str) -> None:
-    linked = {link for path in SOURCES for link in links(parsed(path))}
+    linked = {link for found in links_by_module().values() for link in found}
     needed = actions(ROOT / "spec" / f"{spec}.tla")
     module = spec.rpartition("/")[2]
     assert len(needed) > 10
