@@ -31,7 +31,8 @@ from tlatrace.tools.tlc_config import (
 
 __all__ = ["CheckedEntry", "check_entry", "config_of"]
 
-_QUICK_S = 10.0
+_QUICK_S = 35.0
+"""Up to here C1 alone took less CPU for five of six models, and 19 % less for the six together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
