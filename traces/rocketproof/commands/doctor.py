@@ -116,9 +116,7 @@ def examine_model(name: str) -> tuple[Question, ...]:
 def _subject(name: str) -> Subject:
     if name.endswith(".tla"):
         module = Path(name)
-        return Subject(
-            name=module.stem, module=module, config=module.with_suffix(".cfg"), packaged=False
-        )
+        return Subject(name=module.stem, module=module, config=module.with_suffix(".cfg"))
     manifest = read_manifest(find_spec_root())
     found = manifest_subjects(manifest, [model.name for model in manifest.models])
     for subject in (*packaged_subjects(), *found):

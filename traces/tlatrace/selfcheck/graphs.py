@@ -19,7 +19,7 @@ from tlatrace.explore import Exploration, ModelState
 from tlatrace.selfcheck.agreement import Agreement, Disagreement, state_text
 from tlatrace.selfcheck.subjects import Subject
 from tlatrace.tlc.state_graph import StateGraph, read_dot
-from tlatrace.tools.tlc import JVM_ARGS, Outcome, run_tlc
+from tlatrace.tools.tlc import Outcome, run_tlc
 from tlatrace.tools.tlc_config import without_sections
 from tlatrace.values import State, canonical_state
 
@@ -28,7 +28,7 @@ __all__ = ["SHOWN", "TlcGraph", "compare_graphs", "tlc_graph"]
 SHOWN: Final = 5
 """Disagreements of a kind that are kept; their number is always reported."""
 
-_QUICK: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xss64m", "-Xmx4g")
+_JVM_ARGS: Final = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xss64m", "-Xmx4g")
 _DROPPED: Final = frozenset(
     {"SYMMETRY", "VIEW", "INVARIANT", "INVARIANTS", "PROPERTY", "PROPERTIES"}
 )
@@ -60,7 +60,7 @@ def tlc_graph(subject: Subject, *, timeout_s: float = 600.0) -> TlcGraph:
             timeout_s=timeout_s,
             libraries=subject.libraries,
             extra_args=("-dump", "dot,actionlabels", str(dump)),
-            jvm_args=_QUICK if subject.packaged else JVM_ARGS,
+            jvm_args=_JVM_ARGS,
         )
         if run.outcome is not Outcome.SUCCESS:
             reason = f"{subject.name}: {run.outcome.value}: {' '.join(run.message.split())[:400]}"

@@ -27,19 +27,15 @@ class Subject:
     name: str
     module: Path
     config: Path
-    packaged: bool
-    """Whether it is one of this package's: small, and within the subset by design."""
     libraries: tuple[Path, ...] = ()
     """Folders of modules besides the module's own."""
 
 
 def packaged_subjects() -> tuple[Subject, ...]:
-    """Return the specifications of this package, by name."""
+    """Return the specifications of this package, by name: small, and within the subset."""
     return tuple(
         [
-            Subject(
-                name=config.stem, module=config.with_suffix(".tla"), config=config, packaged=True
-            )
+            Subject(name=config.stem, module=config.with_suffix(".tla"), config=config)
             for config in sorted(SPECS.glob("*.cfg"))
         ]
     )
@@ -54,7 +50,6 @@ def manifest_subjects(manifest: Manifest, names: Iterable[str] = (_SMALL,)) -> t
                 name=f"{model.protocol}:{model.name}",
                 module=model.module,
                 config=model.config,
-                packaged=False,
                 libraries=manifest.libraries(model),
             )
             for model in manifest.models
