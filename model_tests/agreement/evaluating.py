@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from tlatrace.tla_text import parse_tla
-from tlatrace.tools.tlc import Outcome, run_tlc
+from tlatrace.tools.tlc import QUICK_JVM_ARGS, Outcome, run_tlc
 from tlatrace.values import Value
 
 __all__ = ["evaluate"]
@@ -43,7 +43,9 @@ def evaluate(
     module.write_text(_MODULE.format(extends=extends, definitions=definitions, prints=prints))
     settings = folder / "Evaluating.cfg"
     settings.write_text(config)
-    run = run_tlc(module, settings, libraries=libraries, timeout_s=timeout_s)
+    run = run_tlc(
+        module, settings, libraries=libraries, timeout_s=timeout_s, jvm_args=QUICK_JVM_ARGS
+    )
     assert run.outcome is Outcome.SUCCESS, run.message
 
     texts: list[list[str]] = []
