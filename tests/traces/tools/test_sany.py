@@ -28,6 +28,24 @@ def test_modules_are_found_in_every_folder_of_libraries(tmp_path: Path) -> None:
     assert {"A", "B", "C"} <= names
 
 
+def test_the_same_text_in_another_folder_is_not_asked_about_again(tmp_path: Path) -> None:
+    first = export_xml(_write(tmp_path / "one", "Own", "A == 1"))
+    assert export_xml(_write(tmp_path / "two", "Own", "A == 1")) is first
+
+
+def test_a_changed_text_is_asked_about_again(tmp_path: Path) -> None:
+    """Also one of the same length, in a module of a library, or in a folder that comes first."""
+    library, before = tmp_path / "library", tmp_path / "before"
+    module = _write(tmp_path / "own", "Own", "EXTENDS Other\nC == A")
+    before.mkdir()
+    found = []
+    for folder, number in ((library, 1), (library, 2), (before, 3)):
+        _write(folder, "Other", f"A == {number}")
+        root = export_xml(module, libraries=[before, library])
+        found.append([node.text for node in root.iter("IntValue")])
+    assert found == [["1"], ["2"], ["3"]]
+
+
 def test_an_error_for_which_the_exporter_exits_with_0_is_an_error(tmp_path: Path) -> None:
     module = _write(tmp_path, "Twice", "VARIABLE x\nInit == x = 0\nNext == x'' = 1")
     with pytest.raises(SpecError, match="refuses the module"):

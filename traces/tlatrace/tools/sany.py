@@ -13,7 +13,9 @@ import subprocess
 import tempfile
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
@@ -55,25 +57,42 @@ def export_xml(
 ) -> ElementTree.Element:
     """Return the root element of the semantic tree of a module; it is shared: do not change it.
 
-    Asked again for the same files, the last answers are given once more.
+    Asked again for the same texts, in whatever folders, the last answers are given once more.
 
     Raises: SpecError when SANY refuses the module; ToolError without a Java or a jar, or when SANY
     takes longer than `timeout_s` or answers nothing that can be read.
     """
     require_module(module)
     folders = module_folders(module.resolve(), libraries)
-    files = [path for folder in folders for path in sorted(folder.glob("*.tla"))]
-    stamps = tuple([(path, path.stat().st_mtime_ns, path.stat().st_size) for path in files])
-    return _export(module, tuple(libraries), timeout_s, stamps)
+    texts = tuple([tuple(map(_text_of, sorted(folder.glob("*.tla")))) for folder in folders])
+    made_by = find_jar().sha256, str(find_java().home)
+    return _export(_Question(module.stem, texts, made_by, module, tuple(libraries), timeout_s))
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What SANY is asked; questions about the same texts are equal, wherever those lie."""
+
+    name: str
+    texts: tuple[tuple[tuple[str, bytes], ...], ...]
+    """Of each folder, in the order of search, the names and hashes of its modules."""
+    made_by: tuple[str, str]
+    """The jar and the Java."""
+    module: Path = field(compare=False)
+    libraries: tuple[Path, ...] = field(compare=False)
+    timeout_s: float = field(compare=False)
+
+
+def _text_of(path: Path) -> tuple[str, bytes]:
+    try:
+        return path.name, sha256(path.read_bytes()).digest()
+    except OSError:
+        return path.name, b""  # SANY does not read it, either
 
 
 @lru_cache(maxsize=2)
-def _export(
-    module: Path,
-    libraries: tuple[Path, ...],
-    timeout_s: float,
-    stamps: tuple[tuple[Path, int, int], ...],  # noqa: ARG001  # tells the answers apart
-) -> ElementTree.Element:
+def _export(question: _Question) -> ElementTree.Element:
+    module, libraries, timeout_s = question.module, question.libraries, question.timeout_s
     done = _run("tla2sany.xml.XMLExporter", module, libraries, timeout_s)
     output = done.stdout.decode("utf-8", errors="replace")
     at = output.find(_DOCUMENT)
