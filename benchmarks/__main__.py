@@ -16,6 +16,7 @@ from benchmarks import (
     linearizability,
     long_partial_traces,
     machine_code,
+    name_server,
     native_search,
     record_decoding,
     records,
@@ -32,6 +33,7 @@ if __name__ == "__main__":
     long_partial_traces.main()
     symmetric_search.main()
     native_search.main()
+    name_server.main()
     controller_restart.main()
     controller_group.main()
     records.main()

@@ -81,7 +81,7 @@ def register(
     )
     if not (rules.is_newest(group, new) and rules.is_in_order(group, new)):
         left = rules.left_by_refused(group, new)
-        return Changed(_with(state, request.broker_name, replace(group, brokers=left)))
+        return Changed(state.with_group(request.broker_name, replace(group, brokers=left)))
     kept = {
         broker_id: one
         for broker_id, one in group.brokers.items()
@@ -93,7 +93,7 @@ def register(
     if new.is_master:
         changed = replace(changed, newest_epoch=max(group.newest_epoch, new.epoch))
     notices = _notices(options, group, changed, new=new)
-    return Changed(_with(state, request.broker_name, changed), tuple(notices))
+    return Changed(state.with_group(request.broker_name, changed), tuple(notices))
 
 
 def _with_topics(
@@ -128,7 +128,7 @@ def heard(
         return state
     again = replace(present, heard_ms=now_ms)
     brokers = MappingProxyType({**group.brokers, present.broker_id: again})
-    return _with(state, broker_name, replace(group, brokers=brokers))
+    return state.with_group(broker_name, replace(group, brokers=brokers))
 
 
 def is_decided(state: NameServerState, broker_name: str, meant: Registration) -> bool:
@@ -173,11 +173,7 @@ def remove_next(state: NameServerState) -> Changed:
     elif rules.may_mask(group.acting) and rules.masks_without(changed.brokers):
         changed = replace(changed, masked=True)
     notices = _notices(state.options, group, changed, gone=first.meant)
-    return Changed(_with(state, first.broker_name, changed), tuple(notices))
-
-
-def _with(state: NameServerState, broker_name: str, group: Group) -> NameServerState:
-    return replace(state, groups=MappingProxyType({**state.groups, broker_name: group}))
+    return Changed(state.with_group(first.broker_name, changed), tuple(notices))
 
 
 def _notices(

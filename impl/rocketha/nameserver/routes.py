@@ -35,7 +35,8 @@ def topic_route(state: NameServerState, topic: str) -> TopicRouteData | None:
 
     Spec: Route!AnswerClient
     """
-    found = {name: group for name, group in state.groups.items() if topic in group.topics}
+    names = sorted(state.having.get(topic, ()))
+    found = {name: state.groups[name] for name in names}
     if not found:
         return None
     mappings = {

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from dataclasses import dataclass, field, replace
 
 from rocketha.nameserver.rules import RULES, NameServerRules
-from rocketha.nameserver.table import Group, Removal
+from rocketha.nameserver.sharded_map import ShardedMap
+from rocketha.nameserver.table import NO_TOPICS, Group, Removal
 
 __all__ = ["NameServerOptions", "NameServerState"]
 
@@ -36,7 +35,22 @@ class NameServerState:
     """What a name server knows. It has no disk."""
 
     options: NameServerOptions
-    groups: Mapping[str, Group] = field(default_factory=lambda: MappingProxyType({}))
+    groups: ShardedMap[Group] = field(default_factory=lambda: ShardedMap[Group]())
     """brokerName -> group; one whose brokers are all gone stays for its epoch."""
+    having: ShardedMap[frozenset[str]] = field(default_factory=lambda: ShardedMap[frozenset[str]]())
+    """Topic -> the groups that have it, by name: nobody else is looked at for a route."""
     removals: tuple[Removal, ...] = ()
     """What waits to be done, in the order in which it was decided."""
+
+    def with_group(self, broker_name: str, group: Group) -> NameServerState:
+        """Return a state in which this is the group of a name."""
+        before = self.groups.get(broker_name)
+        had = NO_TOPICS.keys() if before is None else before.topics.keys()
+        having = self.having
+        if before is None or before.topics is not group.topics:
+            for topic in had - group.topics.keys():
+                left = having[topic] - {broker_name}
+                having = having.put(topic, left) if left else having.drop(topic)
+            for topic in group.topics.keys() - had:
+                having = having.put(topic, having.get(topic, frozenset()) | {broker_name})
+        return replace(self, groups=self.groups.put(broker_name, group), having=having)

@@ -194,6 +194,27 @@ def test_who_says_one_topic_only_must_be_registered() -> None:
     assert server.found() is None
 
 
+def test_topics_are_found_in_the_groups_that_have_them_now() -> None:
+    server = Server()
+    server.ask(registration("b1", MASTER, topics=("orders", "old")))
+    other = replace(registration("c1", MASTER, topics=("orders", "own")), broker_name="other")
+    server.ask(other, conn=2)
+    server.ask(registration("b1", MASTER, at_ms=2, topics=("orders", "new")))
+    routes = {}
+    for topic in ("orders", "old", "new", "own"):
+        answer = server.ask(GetRouteInfo(topic=topic)).answer
+        found = (
+            ()
+            if answer is None
+            else answer.broker_datas
+            if isinstance(answer, TopicRouteData)
+            else ()
+        )
+        routes[topic] = [data.broker_name for data in found]
+
+    assert routes == {"orders": ["broker", "other"], "old": [], "new": ["broker"], "own": ["other"]}
+
+
 # ---- ends ----
 
 
