@@ -6,6 +6,7 @@
 | `log`                          | each entry behind `begin`: its term, CRC-32 of its body      |
 | `begin`, `begin_term`          | the last entry that is cut, and its term                     |
 | `synced`, `snapshot`           | the last entry that no power cut takes; the newest snapshot  |
+| `needless`                     | simulated: files that have nothing of the log                |
 | `curr_term`, `vote`            | term and vote in memory                                      |
 | `role`, `leader`               | what it is, whom it follows                                  |
 | `known`                        | the largest term above its own that it has heard of, or -1   |
@@ -15,6 +16,10 @@
 | `same`, `committed`, `applied` | of its log: the leader's, committed, applied                 |
 
 Indexes and terms are DLedger's, from 0 on; -1 is none.
+
+Of its disk a process writes what its store says. A simulated machine writes what a power cut would
+leave of that, which only a simulated disk knows; so it writes -1 for `synced` where the disk has
+something else than the log, up to there or behind its end.
 """
 
 from __future__ import annotations
@@ -30,11 +35,12 @@ from rocketha.dledger.node_state import NodeState
 from rocketha.dledger.performers import DLedgerFiles
 from rocketha.dledger.state import ParseResult, VoteRound
 from rocketha.dledger.store_options import StoreOptions, look_at_term
+from rocketha.formats.dledger_term_file import TermAndVote
 from rocketha.recording.recorder import LongSequence, Parts
 from rocketha.storage.disk import Disk
 from rocketha.types import LogIndex
 
-__all__ = ["MEMBER", "HeardFrame", "MemberParts", "settings_of"]
+__all__ = ["MEMBER", "HeardFrame", "MemberParts", "OnDisk", "settings_of", "told_of_disk"]
 
 MEMBER: Final = "dledger"
 """What the settings of a member say of it, whatever is above its log."""
@@ -51,6 +57,27 @@ class HeardFrame:
     body: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OnDisk:
+    """What a member has on its disk, but for its log."""
+
+    kept: TermAndVote | None
+    synced: LogIndex
+    snapshot: LogIndex
+    needless: tuple[str, ...] | None = None
+    """Files of the log that have nothing of it; None: nobody has looked."""
+
+
+def told_of_disk(disk: Disk, options: StoreOptions, files: DLedgerFiles) -> OnDisk:
+    """Return what its files show, and its store says of them. Raises: TermFileError, DiskError"""
+    snapshots = files.snapshots.indexes
+    return OnDisk(
+        kept=look_at_term(disk, options),
+        synced=files.store.synced_index,
+        snapshot=snapshots[-1] if snapshots else LogIndex(-1),
+    )
+
+
 def settings_of(config: DLedgerConfig) -> Parts:
     """Return how a member is set up."""
     return {
@@ -64,6 +91,7 @@ def settings_of(config: DLedgerConfig) -> Parts:
         "min_take_leadership_vote_interval_ms": config.min_take_leadership_vote_interval_ms,
         "max_vote_interval_ms": config.max_vote_interval_ms,
         "waits_after_restart": config.waits_after_restart,
+        "max_pending_requests_num": config.max_pending_requests_num,
         "max_wait_ack_time_ms": config.max_wait_ack_time_ms,
         "max_push_time_out_ms": config.max_push_time_out_ms,
         "push_commit_interval_ms": config.push_commit_interval_ms,
@@ -82,13 +110,10 @@ def settings_of(config: DLedgerConfig) -> Parts:
 class MemberParts:
     """Looks at a member that runs, and changes nothing."""
 
-    def __init__(
-        self, disk: Disk, options: StoreOptions, files: Callable[[], DLedgerFiles]
-    ) -> None:
-        """Take its disk, and what says which files are open."""
-        self._disk = disk
-        self._options = options
+    def __init__(self, files: Callable[[], DLedgerFiles], on_disk: Callable[[], OnDisk]) -> None:
+        """Take what says which files are open, and what of them is on the disk."""
         self._files = files
+        self._on_disk = on_disk
         self._log, self._begin = _NOTHING, LogIndex(-1)
         """What was seen last, and behind which entry."""
 
@@ -98,18 +123,18 @@ class MemberParts:
 
     def of(self, state: NodeState) -> Parts:
         """Return all parts. Raises: DLedgerFileError, TermFileError, DiskError"""
-        files = self._files()
-        store, snapshots = files.store, files.snapshots.indexes
+        store, on_disk = self._files().store, self._on_disk()
         elector, pusher = state.elector, state.pusher
         member = elector.member
         known = member.known_max_term_in_group
-        return {
-            "kept": look_at_term(self._disk, self._options),
+        looked = {} if on_disk.needless is None else {"needless": on_disk.needless}
+        return looked | {
+            "kept": on_disk.kept,
             "log": self._log_of(store),
             "begin": store.before_begin_index,
             "begin_term": store.before_begin_term,
-            "synced": store.synced_index,
-            "snapshot": snapshots[-1] if snapshots else -1,
+            "synced": on_disk.synced,
+            "snapshot": on_disk.snapshot,
             "curr_term": member.curr_term,
             "vote": member.curr_vote_for,
             "role": member.role.value,

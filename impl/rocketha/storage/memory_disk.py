@@ -152,6 +152,16 @@ class MemoryDisk:
         """Tell whether all of a file's content is durable. Raises: MissingFileError"""
         return not self._file(path).unsynced
 
+    def durable_names(self, directory: str) -> tuple[str, ...]:
+        """Return the sorted names of the files in a directory that no power cut takes."""
+        paths = (path for path in self._durable_names if parent(path) == directory)
+        return tuple(sorted(path.rpartition("/")[2] for path in paths))
+
+    def durable_content(self, path: str) -> bytes:
+        """Return what no power cut takes of the file that has this name then; none: no bytes."""
+        file = self._durable_names.get(path)
+        return b"" if file is None else bytes(file.durable)
+
     def size(self, path: str) -> SizeBytes:
         """Return the size of a file. Raises: MissingFileError"""
         return SizeBytes(len(self._file(path).seen))

@@ -30,7 +30,6 @@ from rocketha.recording.recorder import Parts
 from rocketha.runtime.effects import AnswerClient, Respond
 from rocketha.runtime.events import RequestEvent
 from rocketha.sim.dledger.member import (
-    STORE,
     LedgerMachine,
     LedgerMember,
     LedgerSurroundings,
@@ -112,7 +111,7 @@ class Member(LedgerMember[NodeState, NodeHears, NodeAction]):
         self._applying = MachinePerformer(self.files, lambda: self.registers, config, self.request)
         performers = (self._applying, RolePerformer(self._role_changed))
         super().__init__(machine, DLedgerCore(), config, cluster, performers)
-        self._recorded = MemberParts(machine.disk, STORE, self.files)
+        self._recorded = MemberParts(self.files, self.on_disk)
         self.record(settings_of(config), self._parts)
 
     @property

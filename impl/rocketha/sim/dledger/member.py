@@ -20,6 +20,7 @@ from rocketha.dledger.store_options import StoreOptions
 from rocketha.errors import DLedgerFileError, TermFileError
 from rocketha.formats.dledger_index_file import INDEX_UNIT_SIZE
 from rocketha.known_bugs import Bugs
+from rocketha.recording.dledger_parts import OnDisk, told_of_disk
 from rocketha.recording.recorder import Parts, Recording
 from rocketha.runtime.core import Core, Sender
 from rocketha.runtime.effects import AnswerClient, RefuseRequest, Respond, SendRequest
@@ -27,6 +28,7 @@ from rocketha.runtime.events import RequestEvent, TimerFired
 from rocketha.runtime.performer import Performer
 from rocketha.runtime.ports import StepUnderWay
 from rocketha.sim.dledger.failing_disk import FailingDisk, copied_files, is_done_on
+from rocketha.sim.dledger.surviving_files import SurvivingFiles
 from rocketha.sim.engine.crash_points import CrashPoints, Ending
 from rocketha.sim.engine.failure import CoreFailure
 from rocketha.sim.engine.fault_injector import FaultTarget
@@ -145,6 +147,9 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
         self._ending: Ending | None = None
         self._before: DLedgerFiles | None = None
         """Its files before the effect under way, while its disk is about to fail."""
+        self._is_cut = False
+        """It ends in the step under way, and its files are looked at for the last time."""
+        self._surviving = SurvivingFiles(machine.disk, STORE, self.files)
         self._slow_until_ms = 0
         self._still_until_ms = 0
         self._held: dict[int, Callable[[], None]] = {}
@@ -174,10 +179,20 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
         assert self.machine.opened is not None, f"{self.config.self_id} was never up"
         return self.machine.opened
 
+    def on_disk(self) -> OnDisk:
+        """Return what of its files survives a power cut; of a step that is cut, what is there.
+
+        A start makes that durable.
+        """
+        if self._is_cut:
+            return replace(told_of_disk(self.machine.disk, STORE, self.files()), needless=())
+        return self._surviving.look()
+
     def open(self, machine: AppliedMachine) -> NodeState:
         """Open its files with a state machine that has applied nothing, and return its node."""
         node = self.machine
         self.go_on()
+        self._surviving.starts()
         with self._damaged_by_bugs():
             node.opened = DLedgerFiles.open(node.device, STORE, machine)
         store = node.opened.store
@@ -353,7 +368,9 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
                 if isinstance(effect, _SENDS):
                     self.host.perform(effect, step.action)
             self.is_muted = False
+            self._is_cut = True
             self.cut(step.event, step.action)
+            self._is_cut = False
         self.frames.take_received()
         self.frames.take()
 

@@ -42,7 +42,7 @@ from rocketha.recording.dledger_parts import MemberParts, settings_of
 from rocketha.recording.recorder import Recording, StepRecorder
 from rocketha.replicated_log.replicated_log import EntryApplied, LogPosition
 from rocketha.runtime.events import RequestEvent
-from rocketha.sim.dledger.member import STORE, LedgerMachine, LedgerMember, end_in_step
+from rocketha.sim.dledger.member import LedgerMachine, LedgerMember, end_in_step
 from rocketha.sim.engine.clock import Clock
 from rocketha.sim.engine.crash_points import CrashPoints, Ending
 from rocketha.sim.engine.failure import CoreFailure
@@ -113,7 +113,7 @@ class ControllerMember(LedgerMember[DLedgerController, _Hears, NodeAction | Entr
         performers = (applying, RolePerformer(self._role_changed), ChannelPerformer(ports, ports))
         core = DLedgerControllerCore(options, addresses)
         super().__init__(machine, core, config, group, performers)
-        seen = MemberParts(machine.disk, STORE, self.files)
+        seen = MemberParts(self.files, self.on_disk)
         self.record(settings_of(config), lambda: seen.of(machine.running().node))
 
     def start(self) -> None:

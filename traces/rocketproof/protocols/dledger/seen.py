@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from rocketha.dledger.state import ParseResult
-from rocketha.dledger.store_options import look_at_term
 from rocketha.formats.dledger_codes import VoteResult
 from rocketha.formats.dledger_requests import VoteRequest, VoteResponse
 from rocketha.sim.dledger.machine import Member
-from rocketha.sim.dledger.member import STORE
 from rocketha.types import LogIndex
 from rocketproof.protocols.epoch_truncation.values import NONE
 
@@ -111,20 +109,19 @@ class RunningMember:
     def seen(self, log: tuple[Entry, ...], inc: int) -> Seen:
         """Return it in the variables of the specification; `log` are its entries, all of them."""
         member, store = self._member, self._store
-        state, files = member.state, member.files()
+        state, on_disk = member.state, member.on_disk()
         elector, pusher = state.elector, state.pusher
         known_to = elector.member
-        kept = look_at_term(member.machine.disk, STORE)
-        snapshots = files.snapshots.indexes
+        kept = on_disk.kept
         known = known_to.known_max_term_in_group
         return Seen(
             term=1 if kept is None else kept.curr_term + 1,
             vote=NONE if kept is None or kept.vote_leader is None else kept.vote_leader,
             log=log,
-            synced=store.synced_index + 1,
+            synced=on_disk.synced + 1,
             base=store.before_begin_index + 1,
             base_term=store.before_begin_term + 1,
-            snap=snapshots[-1] + 1 if snapshots else 0,
+            snap=on_disk.snapshot + 1,
             role=ROLES[known_to.role.value],
             leader=known_to.leader_id or NONE,
             known=known + 1 if known > known_to.curr_term else 0,
