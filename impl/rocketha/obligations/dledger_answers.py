@@ -9,10 +9,12 @@
 | pushes answered   | who is not its leader is refused; what it has, what it lacks, and where     |
 |                   | the term begins that it has instead; what is on the disk, when it is there  |
 | commits learned   | what the leader has committed and the member has of its log                 |
+| strangers refused | what is for another member, or another group, changes nothing               |
 
 What a follower answers to pushes of the older generation is asked for only where it refuses them.
 
-Source: DLedgerLeaderElector (`handleVote`, `handleHeartBeat`), DLedgerEntryPusher.EntryHandler
+Source: DLedgerLeaderElector (`handleVote`, `handleHeartBeat`), DLedgerEntryPusher.EntryHandler,
+DLedgerServer
 """
 
 from __future__ import annotations
@@ -20,8 +22,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+import msgspec
+
 from rocketha.formats.dledger_codes import DLedgerRequestCode, DLedgerResponseCode
-from rocketha.obligations.dledger_turns import Has, Heard, Turn
+from rocketha.obligations.dledger_turns import Has, Heard, Turn, misdirected
 
 __all__ = ["ANSWERS", "answers_of"]
 
@@ -29,12 +33,15 @@ VOTES: Final = "votes decided"
 BEATS: Final = "beats answered"
 PUSHES: Final = "pushes answered"
 COMMITS: Final = "commits learned"
-ANSWERS: Final = (VOTES, BEATS, PUSHES, COMMITS)
+STRANGERS: Final = "strangers refused"
+ANSWERS: Final = (VOTES, BEATS, PUSHES, COMMITS, STRANGERS)
 
 _CODE: Final = DLedgerResponseCode
 _NONE: Final = -1
 _OF_PUSHES: Final = frozenset({"beginIndex", "count", "endIndex", "index", "xIndex", "xTerm"})
 """What answers to INSTALL_SNAPSHOT have not."""
+_OF_ELECTIONS: Final = ("VoteRequest", "HeartBeatRequest", "LeadershipTransferRequest")
+"""The answers to these say where they were sent, too."""
 
 
 def answers_of(turn: Turn, settings: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
@@ -47,7 +54,9 @@ def answers_of(turn: Turn, settings: Mapping[str, Any]) -> Iterator[tuple[str, b
             yield VOTES, own[0] == _decided(turn.node, has, asked, settings)
             peers = {to for code, to, body, _ in turn.sent if _asks(code, body, asked)}
             yield VOTES, peers == set(settings["peers"]) - {turn.node}
-    heard = turn.heard
+    heard, stranger = turn.heard, misdirected(turn, settings)
+    if stranger is not None:
+        yield STRANGERS, _refused_stranger(turn, stranger)
     if heard is None or turn.event != "RequestArrived":
         return
     answer = turn.answers.get(heard.id)
@@ -74,6 +83,20 @@ def answers_of(turn: Turn, settings: Mapping[str, Any]) -> Iterator[tuple[str, b
             yield PUSHES, _installed(turn, heard.body, answer)
         case _:
             pass
+
+
+def _refused_stranger(turn: Turn, asked: Mapping[str, Any]) -> bool:
+    """Tell whether who is wrong here hears that, and nothing else has happened."""
+    told = [one["body"] for one in turn.answered if one["is"] == "OutsiderTold"]
+    if len(told) != 1 or turn.before != turn.after or turn.sent:
+        return False
+    answer, is_other = msgspec.json.decode(told[0]), asked["remote_id"] != turn.node
+    code = _CODE.UNKNOWN_MEMBER if is_other else _CODE.UNKNOWN_GROUP
+    said = {"code": code, "group": asked["group"], "term": asked["term"]}
+    if asked["is"] in _OF_ELECTIONS:
+        said |= {"localId": asked["local_id"], "remoteId": asked["remote_id"]}
+        said |= {"leaderId": turn.before["leader"]}
+    return all(answer.get(name) == value for name, value in said.items())
 
 
 # ---- votes ----

@@ -7,6 +7,7 @@
 | entries applied    | more is committed, and need not wait     | all of it is applied             |
 | snapshots saved    | so many entries are applied              | a newer snapshot                 |
 | logs cut           | a snapshot was saved                     | the log begins behind it         |
+| files removed      | the log is cut, or the member starts     | no file that has nothing of it   |
 | entries committed  | a majority has acknowledged an entry of  | it is committed                  |
 |                    | the term, the leader's own disk included |                                  |
 | leaderships begun  | it becomes leader                        | an entry of its own, and COMPARE |
@@ -19,7 +20,7 @@
 |                    | it prefers another one to lead           | whom it has heard of             |
 | errors rested      | a follower has refused a push            | a while without pushes to it     |
 
-Source: DLedgerEntryPusher, DLedgerLeaderElector, StateMachineCaller, SnapshotManager
+Source: DLedgerEntryPusher, DLedgerLeaderElector, StateMachineCaller, SnapshotManager, MmapFileList
 """
 
 from __future__ import annotations
@@ -32,13 +33,14 @@ from rocketha.formats.dledger_codes import DLedgerRequestCode, DLedgerResponseCo
 from rocketha.obligations.dledger_turns import Has, Heard, Turn
 from rocketha.recording.record import RESPONSE
 
-__all__ = ["DUTIES", "Duties"]
+__all__ = ["CUT", "DUTIES", "FREED", "Duties"]
 
 ANSWERED: Final = "requests answered"
 KEPT: Final = "term and vote kept"
 APPLIED: Final = "entries applied"
 SAVED: Final = "snapshots saved"
 CUT: Final = "logs cut"
+FREED: Final = "files removed"
 COMMITTED: Final = "entries committed"
 BEGUN: Final = "leaderships begun"
 GO_ON: Final = "pushes go on"
@@ -48,7 +50,7 @@ HANDED: Final = "leaderships handed over"
 RESTED: Final = "errors rested after"
 DUTIES: Final = (
     *(ANSWERED, KEPT, APPLIED, SAVED, CUT, COMMITTED, BEGUN, GO_ON, PUSHED, JUDGED),
-    *(HANDED, RESTED),
+    *(HANDED, RESTED, FREED),
 )
 
 _AT_ONCE: Final = frozenset(
@@ -155,6 +157,7 @@ class Duties:
         if turn.sent or turn.answers:
             kept = {"curr_term": after["curr_term"], "vote_leader": after["vote"]}
             yield KEPT, after["kept"] == kept
+        yield from _frees(turn)
         if after["committed"] != before["committed"] and not self.settings["apply_wait_ms"]:
             yield APPLIED, after["applied"] == min(after["committed"], after.end)
         if not self.settings["enable_snapshot"] or after["applied"] == before["applied"]:
@@ -333,6 +336,16 @@ class Duties:
         marks[turn.node] = (after if syncs else turn.before)["synced"]
         held = sorted(marks.values())[-(len(self.settings["peers"]) // 2 + 1)]
         return frozenset({who for who, mark in marks.items() if mark >= held}), held
+
+
+def _frees(turn: Turn) -> Iterator[tuple[str, bool]]:
+    """Files go with the entries that were in them; what a start finds of the index may stay."""
+    before, after = turn.before, turn.after
+    needless: list[str] = after.parts.get("needless", [])
+    if after["begin"] != before["begin"] or after.end < before.end:
+        yield FREED, not needless
+    elif turn.event == "Started":
+        yield FREED, not [name for name in needless if name.startswith("data/")]
 
 
 _VOTE: Final = DLedgerRequestCode.VOTE

@@ -13,6 +13,8 @@
 | entries synchronized | it has written one as leader        | the disk has it                    |
 | queues worked off    | something committed has to wait     | it is applied                      |
 | pushes sent          | it has pushed something to a member | the next push                      |
+| pushes repeated      | it has pushed entries, and hears    | it pushes again                    |
+|                      | nothing of the member               |                                    |
 | clients answered     | a client asks                       | it is answered, once               |
 | operators answered   | who administers the group asks      | it is answered, once: with what    |
 |                      |                                     | the follower says, as soon as it   |
@@ -35,15 +37,15 @@ import msgspec
 
 from rocketha.dledger.config import ROUND_MS, TRANSFER_MS
 from rocketha.formats.dledger_codes import DLedgerRequestCode, DLedgerResponseCode
-from rocketha.obligations.dledger_turns import Turn
-from rocketha.obligations.obligation import Due, time_ms
-from rocketha.recording.dledger_members import STOOD_STILL
-from rocketha.recording.record import RESPONSE, NodeRecord
+from rocketha.obligations.dledger_clients import is_taken
+from rocketha.obligations.dledger_turns import Turn, misdirected, pauses_of
+from rocketha.obligations.obligation import Due
+from rocketha.recording.record import RESPONSE
 from rocketha.types import TimestampMs
 
 __all__ = [
     *("APPLIED", "ASKED", "BEATS", "CLIENTS", "GIVEN_UP", "PUSHES", "QUORUMS", "ROUNDS", "SYNCED"),
-    *("TIMES", "TRANSFERS", "Times", "pauses_of", "times_of"),
+    *("REPEATED", "TIMES", "TRANSFERS", "Times", "times_of"),
 ]
 
 BEATS: Final = "heartbeats sent"
@@ -55,12 +57,13 @@ TRANSFERS: Final = "transfers ended"
 SYNCED: Final = "entries synchronized"
 APPLIED: Final = "queues worked off"
 PUSHES: Final = "pushes sent"
+REPEATED: Final = "pushes repeated"
 CLIENTS: Final = "clients answered"
 OPERATORS: Final = "operators answered"
 PATIENCE: Final = "patience"
 TIMES: Final = (
     *(BEATS, GIVEN_UP, QUORUMS, ASKED, ROUNDS, TRANSFERS, SYNCED, APPLIED, PUSHES, CLIENTS),
-    *(OPERATORS, PATIENCE),
+    *(OPERATORS, PATIENCE, REPEATED),
 )
 
 _SLACK_MS: Final = 20
@@ -91,6 +94,8 @@ class Times:
     """When the member goes on, and how long it stood still."""
     open: dict[object, _Open] = field(default_factory=dict)
     found: list[tuple[str, Due]] = field(default_factory=list)
+    too_soon: list[str] = field(default_factory=list)
+    """What it has done without waiting, as traces call it (`DLedgerMessages`)."""
     beat_shows_ms: int | None = None
     beat: dict[str, bool] = field(default_factory=dict)
     """Of the last heartbeats: name -> whether the member follows."""
@@ -161,8 +166,12 @@ class Times:
         for key in keys:
             self.open.pop(key, None)
 
-    def at_once(self, name: str, turn: Turn, what: str, *, done: bool) -> None:
+    def at_once(
+        self, name: str, turn: Turn, what: str, *, done: bool, too_soon: str | None = None
+    ) -> None:
         """It was due in this turn."""
+        if too_soon is not None and not done:
+            self.too_soon.append(too_soon)
         at_ms, done_ms = turn.at_ms, turn.at_ms if done else None
         due = Due(node=self.node, since_ms=at_ms, by_ms=at_ms, what=what, done_ms=done_ms)
         self.found.append((name, due))
@@ -193,7 +202,8 @@ class Times:
             if self.term_shows_ms is not None:
                 since_ms, least_ms = self.term_shows_ms
                 done = turn.shows_ms - since_ms >= least_ms
-                self.at_once(PATIENCE, turn, "wait before it asks for votes", done=done)
+                what = "wait before it asks for votes"
+                self.at_once(PATIENCE, turn, what, done=done, too_soon="AskEarly")
             self.term_shows_ms = None
         if after["role"] != "CANDIDATE" or goes:
             self.end("asks", turn.at_ms)
@@ -215,7 +225,8 @@ class Times:
             return
         if goes and turn.event == "TimerFired" and not before["raises"]:
             done = turn.shows_ms - self.restart_shows_ms >= self._lease_ms
-            self.at_once(PATIENCE, turn, "wait for a leader after it was started again", done=done)
+            what = "wait for a leader after it was started again"
+            self.at_once(PATIENCE, turn, what, done=done, too_soon="AskEarly")
         if goes or turn.after["role"] != "CANDIDATE":
             self.restart_shows_ms = None
 
@@ -236,7 +247,8 @@ class Times:
             if timed and after["taking"] == before["taking"] and self.heard_shows_ms is not None:
                 silent_ms = turn.shows_ms - self.heard_shows_ms
                 done = silent_ms > self._silence_ms
-                self.at_once(PATIENCE, turn, "wait for its leader", done=done)
+                what = "wait for its leader"
+                self.at_once(PATIENCE, turn, what, done=done, too_soon="GiveUpEarly")
 
     @property
     def _others(self) -> set[str]:
@@ -352,13 +364,18 @@ class Times:
         if after["role"] != "LEADER" or changed:
             for peer in others:
                 self.end(("push", peer), turn.at_ms)
+                self.forget(("again", peer))
             self.told_shows_ms = {}
         if after["role"] != "LEADER":
             return
+        if turn.event == "ResponseArrived":
+            heard = others if turn.heard is None else [turn.heard.peer]
+            self.forget(*[("again", peer) for peer in heard])
         for code, peer, body, _ in turn.sent:
             if code not in (_CODE.PUSH, _CODE.INSTALL_SNAPSHOT):
                 continue
             self.end(("push", peer), turn.at_ms)
+            self.end(("again", peer), turn.at_ms)
             kind, told_ms = body.get("type"), self.told_shows_ms.get(peer)
             if kind == "COMMIT" and told_ms is not None:
                 done = turn.shows_ms - told_ms > settings["push_commit_interval_ms"]
@@ -371,6 +388,9 @@ class Times:
                 settings["max_push_time_out_ms"],
             )
             self.begin(("push", peer), PUSHES, turn, wait_ms, f"push to {peer}")
+            if kind == "APPEND":
+                wait_ms, what = settings["max_push_time_out_ms"] + 1, f"push to {peer} again"
+                self.begin(("again", peer), REPEATED, turn, wait_ms, what)
 
     # ---- clients ----
 
@@ -378,11 +398,14 @@ class Times:
         wait_ms = self.settings["max_wait_ack_time_ms"] + 1
         for one in turn.records[0].heard:
             if isinstance(one, dict) and one.get("is") in ("AppendAsked", "ReadAsked"):
+                waiting = sum(kind == "AppendAsked" for kind in self.tickets.values())
+                most = self.settings.get("max_pending_requests_num", waiting + 1)
+                is_full = waiting >= most
                 self.tickets[one["ticket"]] = one["is"]
                 key = "ticket", one["ticket"]
                 self.begin(key, CLIENTS, turn, wait_ms, f"answer client {one['ticket']}")
                 what = "refuse a client, or take what it wants"
-                self.at_once(CLIENTS, turn, what, done=self._is_taken(turn, one))
+                self.at_once(CLIENTS, turn, what, done=is_taken(turn, one, is_full=is_full))
         for one in turn.answered:
             if "ticket" not in one:
                 continue
@@ -396,6 +419,8 @@ class Times:
 
     def _operators(self, turn: Turn) -> None:
         """Who wants another leader hears how that went, or that it took too long."""
+        if misdirected(turn, self.settings) is not None:
+            return
         answers = [one["body"] for one in turn.answered if one["is"] == "OutsiderTold"]
         asked = [one["is"] for one in turn.records[0].heard if isinstance(one, dict)]
         is_asked = "LeadershipTransferRequest" in asked
@@ -446,40 +471,10 @@ class Times:
         what = "sleep until there is something to do"
         self.at_once(PATIENCE, turn, what, done=self.idle < _IDLE_TIMERS)
 
-    @staticmethod
-    def _is_taken(turn: Turn, asked: Mapping[str, Any]) -> bool:
-        before, after = turn.before, turn.after
-        code = None
-        if before["role"] != "LEADER":
-            code = DLedgerResponseCode.NOT_LEADER
-        elif asked["is"] == "ReadAsked":
-            if before.term_at(before["committed"]) != before["curr_term"]:
-                code = DLedgerResponseCode.LEADER_NOT_READY
-        elif before["transferee"] is not None:
-            code = DLedgerResponseCode.LEADER_TRANSFERRING
-        elif after.end != before.end + 1:
-            return False
-        mine = [one for one in turn.answered if one.get("ticket") == asked["ticket"]]
-        if code is None:
-            return not any(one["is"] == "RefuseClient" for one in mine)
-        said = {"is": "RefuseClient", "code": code, "leader_id": before["leader"]}
-        said |= {"is_unknown": False}
-        return any(all(one.get(name) == said[name] for name in said) for one in mine)
-
 
 def _leads(has: Any) -> int | None:
     term: int | None = has["curr_term"] if has["role"] == "LEADER" else None
     return term
-
-
-def _stood_still(heard: Sequence[Any]) -> list[int]:
-    return [int(one["wait_ms"]) for one in heard if one.get("is") == STOOD_STILL]
-
-
-def pauses_of(records: Sequence[NodeRecord]) -> list[tuple[int, int]]:
-    """Return when the process of a turn went on that had stood still, and for how long it had."""
-    stood = [ms for record in records for ms in _stood_still(record.heard)]
-    return [(time_ms(records[0]), sum(stood))] if stood else []
 
 
 def times_of(

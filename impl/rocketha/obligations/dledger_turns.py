@@ -15,10 +15,20 @@ from typing import Any, Final
 import msgspec
 
 from rocketha.obligations.obligation import RecordedRun, time_ms
+from rocketha.recording.dledger_members import STOOD_STILL
 from rocketha.recording.record import RESPONSE, STARTED, STOPPED, NodeRecord, SentMessage
 from rocketha.types import TimestampMs
 
-__all__ = ["FROM_OUTSIDE", "Has", "Heard", "Turn", "TurnsOfNode", "turns_of"]
+__all__ = [
+    "FROM_OUTSIDE",
+    "Has",
+    "Heard",
+    "Turn",
+    "TurnsOfNode",
+    "misdirected",
+    "pauses_of",
+    "turns_of",
+]
 
 _NONE: Final = -1
 FROM_OUTSIDE: Final = frozenset(
@@ -143,6 +153,15 @@ class Turn:
         return [one for record in self.records for one in record.answered]
 
 
+def misdirected(turn: Turn, settings: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the request that began a turn, if it is for another member, or another group."""
+    for asked in turn.records[0].heard:
+        if isinstance(asked, dict) and "remote_id" in asked:
+            own = asked["remote_id"] == turn.node and asked["group"] == settings["group"]
+            return None if own else asked
+    return None
+
+
 def turns_of(run: RecordedRun) -> Mapping[str, Sequence[Turn]]:
     """Return the turns of each member."""
     return run.once(_turns_of)
@@ -256,3 +275,13 @@ def _heard(record: NodeRecord, sent: Mapping[str, tuple[SentMessage, str]]) -> H
         asked, heard = sent[request][0], sent[name][0]
         return Heard(name, asked.code or 0, _body(heard), _body(asked), sent[name][1])
     return None
+
+
+def _stood_still(heard: Sequence[Any]) -> list[int]:
+    return [int(one["wait_ms"]) for one in heard if one.get("is") == STOOD_STILL]
+
+
+def pauses_of(records: Sequence[NodeRecord]) -> list[tuple[int, int]]:
+    """Return when the process of a turn went on that had stood still, and for how long it had."""
+    stood = [ms for record in records for ms in _stood_still(record.heard)]
+    return [(time_ms(records[0]), sum(stood))] if stood else []

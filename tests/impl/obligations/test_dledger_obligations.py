@@ -133,6 +133,14 @@ def in_other_words(record: NodeRecord) -> NodeRecord:
     return msgspec.structs.replace(record, answered=tuple(answered))
 
 
+def with_files_left(record: NodeRecord) -> NodeRecord:
+    """Let a file of the log stay, though its entries are cut."""
+    if "begin" not in record.state:
+        return record
+    state = {**record.state, "needless": ["index/00000000000000000000"]}
+    return msgspec.structs.replace(record, state=state)
+
+
 def hasty(record: NodeRecord) -> NodeRecord:
     return msgspec.structs.replace(record, shows_ms=record.shows_ms // 2)
 
@@ -182,6 +190,9 @@ VOTE, HEART_BEAT, PUSH = 51001, 51002, 51004
         ("operators answered", unanswered),
         ("operators answered", twice),
         ("operators answered", in_other_words),
+        ("strangers refused", unanswered),
+        ("strangers refused", in_other_words),
+        ("files removed", with_files_left),
         ("errors rested after", hasty),
         ("patience", hasty),
     ],
@@ -198,6 +209,23 @@ def test_an_omission_is_noticed_in_few_seeds(
         if missed:
             return
     pytest.fail(f"nobody notices that {obligation} is not done")
+
+
+def test_who_sends_entries_again_later_than_its_settings_say_is_noticed(
+    runs: list[RecordedRun],
+) -> None:
+    missed: set[str] = set()
+    for run in runs:
+        headers = {
+            name: msgspec.structs.replace(
+                header, settings={**header.settings, "max_push_time_out_ms": 10}
+            )
+            for name, header in run.headers.items()
+        }
+        found = check_obligations(DLEDGER, replace(run, headers=headers)).missed
+        missed |= {one.obligation for one in found}
+
+    assert "pushes repeated" in missed
 
 
 def test_a_leader_whom_too_few_follow_yet_must_not_wait_an_interval(

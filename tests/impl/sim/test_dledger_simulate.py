@@ -13,7 +13,13 @@ from rocketha.histories.linearizability.checker import Linearizable
 from rocketha.known_bugs import DLEDGER_BUGS
 from rocketha.sim.dledger.cluster import DLedgerCluster, DLedgerStep
 from rocketha.sim.dledger.machine import MemberStepped
-from rocketha.sim.dledger.plan import DISK_FAULTS, NEMESES, DLedgerPlan, draw_dledger_run
+from rocketha.sim.dledger.plan import (
+    DISK_FAULTS,
+    NEMESES,
+    STRANGERS,
+    DLedgerPlan,
+    draw_dledger_run,
+)
 from rocketha.sim.dledger.simulation import SIMULATION
 from rocketha.sim.dledger.workload import DLedgerWorkload
 from rocketha.sim.engine.faults import DLEDGER_FAULTS, NO_FAULTS, FaultCounts
@@ -85,7 +91,7 @@ def test_every_nemesis_and_every_other_fault_strikes_within_these_seeds(runs: Ru
     for group, _ in runs:
         struck.update(group.report.faults)
 
-    assert SIMULATION.faults == (*DLEDGER_FAULTS, *NEMESES, *DISK_FAULTS)
+    assert SIMULATION.faults == (*DLEDGER_FAULTS, *NEMESES, *DISK_FAULTS, *STRANGERS)
     assert set(struck) == {fault.value for fault in SIMULATION.faults}
     assert SIMULATION.bugs == DLEDGER_BUGS
 

@@ -19,7 +19,14 @@ from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import InjectionPoint, PerPurposeStreams
 from rocketha.types import BrokerId
 
-__all__ = ["DISK_FAULTS", "NEMESES", "DLedgerPlan", "draw_dledger_run", "draw_restarts"]
+__all__ = [
+    "DISK_FAULTS",
+    "NEMESES",
+    "STRANGERS",
+    "DLedgerPlan",
+    "draw_dledger_run",
+    "draw_restarts",
+]
 
 NEMESES: Final = (
     Fault.PARTITION_RANDOM_NODE,
@@ -36,11 +43,16 @@ DISK_FAULTS: Final = (Fault.DISK_ERROR, Fault.DISK_FULL, Fault.SLOW_DISK)
 """What a disk does to a member. Each has a stream of its own: a seed has otherwise the faults that
 it always had."""
 
+STRANGERS: Final = (Fault.MISDIRECTED_REQUEST,)
+"""Who takes a member for another one; a stream of its own, too."""
+
 _NEMESIS_GAPS_MS: Final = (1_500, 4_000)
 _RATES_PERMILLE: Final = (900, 970, 1_030, 1_100)
 _OFFSET_MS: Final = 100_000
 _NEVER_MS: Final = 10**9
 _APPLY_WAITS_MS: Final = (0, 0, 20, 150)
+_PENDING_REQUESTS: Final = (2, *[10_000] * 15)
+"""So many clients wait for their entries at most; 10,000 in DLedger."""
 _CLIENT_LOSS_PERCENT: Final = (5, 30)
 _LATE_START_MAX_MS: Final = 300
 _RESTARTS: Final = 4
@@ -85,10 +97,10 @@ def draw_dledger_run(streams: PerPurposeStreams, options: SimOptions) -> DLedger
     for nemesis in NEMESES:
         if rng.random() < share:
             faults = with_fault(faults, nemesis, options.faults, rng.choice(_NEMESIS_GAPS_MS))
-    for fault in DISK_FAULTS:
-        of_disk = streams.of("plan", fault)
-        if of_disk.random() < share:
-            faults = with_fault(faults, fault, options.faults, of_disk.choice(_NEMESIS_GAPS_MS))
+    for fault in (*DISK_FAULTS, *STRANGERS):
+        own = streams.of("plan", fault)
+        if own.random() < share:
+            faults = with_fault(faults, fault, options.faults, own.choice(_NEMESIS_GAPS_MS))
     numbers = [BrokerId(number) for number in range(1, options.brokers + 1)]
     peers = tuple(map(broker_address, numbers))
     with_snapshots = rng.randrange(3) > 0
@@ -152,11 +164,13 @@ def draw_dledger_run(streams: PerPurposeStreams, options: SimOptions) -> DLedger
 def _draw_release(streams: PerPurposeStreams, *, with_snapshots: bool) -> dict[str, Any]:
     """Draw whether the group pushes as releases do that have no NOOPs and no snapshots.
 
-    And whether its members wait after a restart, as no release does.
+    And whether its members wait after a restart, as no release does, and how many clients may wait.
     """
+    pending = streams.of("plan", "max_pending_requests_num")
     legacy = streams.of("plan", "legacy").randrange(_PUSHES) == _LEGACY_PUSH
     return {
         "waits_after_restart": draw_restarts(streams),
+        "max_pending_requests_num": pending.choice(_PENDING_REQUESTS),
         "legacy_push": legacy,
         "enable_fast_advance_commit_index": not legacy,
         "enable_snapshot": with_snapshots and not legacy,

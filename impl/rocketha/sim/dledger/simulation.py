@@ -7,7 +7,13 @@ from typing import Final
 from rocketha.known_bugs import DLEDGER_BUGS
 from rocketha.obligations.dledger import DLEDGER
 from rocketha.sim.dledger.cluster import DLedgerCluster, DLedgerObserver, NullDLedgerObserver
-from rocketha.sim.dledger.plan import DISK_FAULTS, NEMESES, DLedgerPlan, draw_dledger_run
+from rocketha.sim.dledger.plan import (
+    DISK_FAULTS,
+    NEMESES,
+    STRANGERS,
+    DLedgerPlan,
+    draw_dledger_run,
+)
 from rocketha.sim.dledger.workload import DLedgerWorkload
 from rocketha.sim.engine.faults import DLEDGER_FAULTS
 from rocketha.sim.engine.simulation import Environment, Limits, Simulation
@@ -34,7 +40,7 @@ def _workload(
 
 SIMULATION: Final[Simulation[DLedgerPlan, DLedgerObserver]] = Simulation(
     name="dledger",
-    faults=(*DLEDGER_FAULTS, *NEMESES, *DISK_FAULTS),
+    faults=(*DLEDGER_FAULTS, *NEMESES, *DISK_FAULTS, *STRANGERS),
     bugs=DLEDGER_BUGS,
     draw_plan=draw_dledger_run,
     workload=_workload,

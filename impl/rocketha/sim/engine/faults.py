@@ -119,6 +119,8 @@ class Fault(StrEnum):
     """A disk fails an operation (EIO), and the process ends."""
     DISK_FULL = "disk-full"
     """A disk has no room for what is written (ENOSPC), and the process ends."""
+    MISDIRECTED_REQUEST = "misdirected-request"
+    """A member of a group hears a request that is for another one, or for another group."""
 
 
 Faults = frozenset[Fault]

@@ -1,0 +1,85 @@
+"""Requests that come to a member and are for another one, or for a member of another group.
+
+Who has the address that somebody else had hears what is sent there. Each of these would change
+something in who took it: it is of the present term, or of a larger one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from random import Random
+from typing import Any, Final
+
+from rocketha.formats.dledger_codes import PushType
+from rocketha.formats.dledger_requests import (
+    DLedgerRequest,
+    HeartBeatRequest,
+    InstallSnapshotRequest,
+    LeadershipTransferRequest,
+    PushEntryRequest,
+    VoteRequest,
+)
+from rocketha.sim.dledger.cluster import DLedgerCluster
+from rocketha.sim.dledger.machine import Member
+from rocketha.sim.engine.faults import Fault
+from rocketha.sim.engine.random_source import Injection
+from rocketha.types import LogIndex, Term
+
+__all__ = ["Strangers"]
+
+_OTHER_GROUP: Final = "another"
+_STRANGER: Final = "stranger"
+_FAR: Final = LogIndex(10**6)
+
+
+class Strangers:
+    """Who takes a member of a group for somebody else."""
+
+    def __init__(self, cluster: DLedgerCluster) -> None:
+        """Take the group."""
+        self._cluster = cluster
+
+    def handlers(self) -> dict[Fault, Callable[[Injection], None]]:
+        """Return what happens then."""
+        return {Fault.MISDIRECTED_REQUEST: self._misdirect}
+
+    def _misdirect(self, injection: Injection) -> None:
+        """Let a member hear something that is not for it."""
+        cluster, rng = self._cluster, injection.rng
+        up = cluster.up()
+        if not up:
+            return
+        member = cluster.members[rng.choice(up).id]
+        request = _request(member, rng)
+        cluster.counts.add(Fault.MISDIRECTED_REQUEST)
+        whom = f"{request.remote_id} of group {request.group}"
+        name = type(request).__name__
+        injection.note(f"{member.config.self_id} hears a {name} that is for {whom}")
+        member.ask_from_outside(request)
+
+
+def _request(member: Member, rng: Random) -> DLedgerRequest:
+    config, term = member.config, member.state.elector.member.curr_term
+    others = (*config.others, _STRANGER)
+    is_of_group = rng.randrange(2) == 0
+    base: dict[str, Any] = {
+        "group": config.group if is_of_group else _OTHER_GROUP,
+        "local_id": rng.choice(others),
+        "remote_id": rng.choice(others) if is_of_group else config.self_id,
+        "term": Term(term + rng.randrange(3)),
+    }
+    leader = base["local_id"]
+    made: tuple[Callable[[], DLedgerRequest], ...] = (
+        lambda: VoteRequest(
+            **base, leader_id=leader, ledger_end_index=_FAR, ledger_end_term=base["term"]
+        ),
+        lambda: HeartBeatRequest(**base, leader_id=leader),
+        lambda: PushEntryRequest(**base, leader_id=leader, kind=PushType.COMMIT, commit_index=_FAR),
+        lambda: InstallSnapshotRequest(
+            **base, leader_id=leader, last_included_index=_FAR, last_included_term=term, data=b"{}"
+        ),
+        lambda: LeadershipTransferRequest(
+            **base, leader_id=leader, transfer_id=config.self_id, transferee_id=leader
+        ),
+    )
+    return rng.choice(made)()
