@@ -460,11 +460,13 @@ Crash(n, k) ==
 \* What is said, and what is missed (DLedgerMessages).
 Speaking == {n \in Node : Explored("Says", n)}
 Says(n) ==
+  \/ KeepEntries(n) \/ KeepFiles(n) \/ AskEarly(n) \/ GiveUpEarly(n)
   \/ Unexplained(n) \/ LeaveUnanswered(n) \/ ApplyAll(n) \/ \E S \in SUBSET Node : BeginTerm(n, S)
   \/ NoHeartbeats(n) \/ NoMajority(n) \/ NoSync(n) \/ NoTransfer(n) \/ \E m \in Node : NoPush(n, m)
   \/ NoLeader(n) \/ NoVotes(n) \/ NoResult(n) \/ \E i \in Nat : NoApply(n, i) \/ AnswerRead(n, i)
   \/ \E t, i, j \in Nat : AnswerWrite(n, t, i, j)
   \/ \E r \in ClientAnswers, w \in Node \cup {None} : RefuseClient(n, r, w)
+  \/ \E l \in Node \cup {None}, t, a \in Nat, r \in StrangerAnswers : RefuseStranger(n, l, t, r, a)
   \/ \E S \in SUBSET Node, i \in Nat : CountHolders(n, S, i)
   \/ \E t, i \in Nat : AcknowledgePush(n, t, i)
   \/ \E l \in Node, t \in Nat : SendHeartbeat(n, l, t) \/ TakeCommit(n, l, t)

@@ -173,6 +173,16 @@ RefuseClient(n, r, w) ==
 
   /\ UNCHANGED vars
 
+\* ---- What is told to who sends a member what is for l, or for another group, in term t ----
+
+StrangerAnswers == {"UNKNOWN_MEMBER", "UNKNOWN_GROUP"}
+\* It is refused, and changes nothing; a is the term in the answer, and l None if it is no member.
+RefuseStranger(m, l, t, r, a) ==
+  /\ r = IF l # m THEN "UNKNOWN_MEMBER" ELSE "UNKNOWN_GROUP"
+  /\ a = t
+
+  /\ UNCHANGED vars
+
 \* ---- What is missed of a member that is done with what has come ----
 
 \* Who reads a trace knows no step that does what n has done.
@@ -208,6 +218,32 @@ BeginTerm(n, S) ==
   /\ role[n] = "Leader" =>
        /\ Node \ {n} \subseteq S
        /\ End(n) > base[n] /\ TermAt(n, End(n)) = term[n]
+
+  /\ UNCHANGED vars
+
+\* Its log goes up to its snapshot still,
+KeepEntries(n) ==
+  /\ base[n] = snap[n]
+
+  /\ UNCHANGED vars
+
+\* or is cut, and files are left in which there were only entries of that part.
+KeepFiles(n) ==
+  /\ base[n] = 0
+
+  /\ UNCHANGED vars
+
+\* ---- What a member does sooner than it may; how long it has to wait, is not said here ----
+
+\* It goes to a larger term, or asks for votes in one, that has to wait for a leader.
+AskEarly(n) ==
+  /\ role[n] # "Candidate"
+
+  /\ UNCHANGED vars
+
+\* It gives up a leader that it has heard.
+GiveUpEarly(n) ==
+  /\ leader[n] # None
 
   /\ UNCHANGED vars
 

@@ -219,6 +219,30 @@ def test_a_client_that_is_told_twice_diverges() -> None:
 
 
 @pytest.mark.java
+@pytest.mark.parametrize("change", [{"code": _SUCCESS}, {"term": 9}])
+def test_a_stranger_that_is_told_something_else_diverges(change: Body) -> None:
+    run = run_with("RefuseStranger")
+
+    def otherwise(record: NodeRecord) -> NodeRecord:
+        told = [
+            {
+                **one,
+                "body": msgspec.json.encode(
+                    {**msgspec.json.decode(one["body"]), **change}
+                ).decode(),
+            }
+            for one in record.answered
+        ]
+        return msgspec.structs.replace(record, answered=tuple(told))
+
+    at = first(run[1], "RefuseStranger")
+    (verdict,) = judged([with_change(run, at, otherwise, is_action("RefuseStranger"))])
+
+    assert isinstance(verdict, Diverges)
+    assert verdict.action == "RefuseStranger"
+
+
+@pytest.mark.java
 def test_a_leader_that_does_not_commit_what_a_majority_has_is_noticed() -> None:
     run = run_with("CommitEntry")
     at = first(run[1], "CommitEntry")
@@ -253,6 +277,26 @@ WAITING: Final[dict[str, tuple[Any, ...]]] = {
     "NoVotes": ("IncreaseTerm", "AskVotes"),
 }
 """What is missed -> of whom it is, of whom it is not; and about what."""
+WRONG: Final = {
+    "AskEarly": ("IncreaseTerm", "SendHeartbeat"),
+    "GiveUpEarly": ("BecomeCandidate", "SendHeartbeat"),
+    "KeepEntries": ("SaveSnapshot", "AskVotes"),
+    "KeepFiles": ("CutLog", "AskVotes"),
+}
+"""What is done too soon, or left -> where it is wrong, and where it is not."""
+
+
+@pytest.mark.java
+def test_who_does_not_wait_or_keeps_what_is_cut_diverges() -> None:
+    wrong, right = [], []
+    for action, (where, elsewhere) in WRONG.items():
+        _, trace = run_with(where, elsewhere)
+        wrong.append(inserted(trace, first(trace, where), action))
+        right.append(inserted(trace, first(trace, elsewhere), action))
+
+    for action, is_wrong, is_right in zip(WRONG, judged(wrong), judged(right), strict=True):
+        assert isinstance(is_wrong, Diverges), action
+        assert isinstance(is_right, Conforms), action
 
 
 @pytest.mark.java

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from rocketha.obligations import dledger_times
-from rocketha.obligations.dledger_duties import Duties
-from rocketha.obligations.dledger_times import Times, pauses_of
-from rocketha.obligations.dledger_turns import TurnsOfNode
+from rocketha.obligations.dledger_duties import CUT, FREED, Duties
+from rocketha.obligations.dledger_times import Times
+from rocketha.obligations.dledger_turns import TurnsOfNode, pauses_of
 from rocketha.obligations.obligation import time_ms
 from rocketha.recording.record import STARTED, STOPPED, NodeRecord, RecordError, SentMessage
 from rocketproof.protocols.dledger.group import Told
@@ -28,12 +28,15 @@ _ACTIONS: Final = {
     dledger_times.CLIENTS: "LeaveUnanswered",
     dledger_times.GIVEN_UP: "NoLeader",
     dledger_times.PUSHES: "NoPush",
+    dledger_times.REPEATED: "NoPush",
     dledger_times.QUORUMS: "NoMajority",
     dledger_times.ROUNDS: "NoResult",
     dledger_times.SYNCED: "NoSync",
     dledger_times.TRANSFERS: "NoTransfer",
 }
 """What is due in time -> what is asked when it is not done."""
+_IN_A_TURN: Final = {CUT: "KeepEntries", FREED: "KeepFiles"}
+"""What is due in a turn -> the same."""
 
 
 class _Member:
@@ -55,8 +58,12 @@ class _Member:
             return
         for turn in over:
             self._times.take(turn)
-            for _ in self._duties.of(turn):
-                pass  # what is due in a turn is not asked here
+            for name, done in self._duties.of(turn):
+                if name in _IN_A_TURN and not done:
+                    yield _IN_A_TURN[name], (self._name,)
+            for action in self._times.too_soon:
+                yield action, (self._name,)
+            self._times.too_soon.clear()
             counted = self._duties.counted(turn)
             if counted is not None:
                 holders, index = counted
@@ -64,7 +71,7 @@ class _Member:
         self._pauses += pauses_of([record])
         self._times.sees(time_ms(record), record.shows_ms)
         for name, about in self._times.overdue(time_ms(record)):
-            if name == dledger_times.PUSHES:
+            if name in (dledger_times.PUSHES, dledger_times.REPEATED):
                 yield _ACTIONS[name], (self._name, str(about))
             elif name == dledger_times.APPLIED:
                 assert isinstance(about, int)

@@ -59,6 +59,7 @@ _OF_OTHERS: Final = ("round", "asks", "sent", "truncates", "acks", "transfers", 
 class _Settings(msgspec.Struct, frozen=True):
     peers: tuple[str, ...]
     preferred_leader_ids: tuple[str, ...]
+    group: str = ""
     apply_wait_ms: int = 0
     legacy_push: bool = False
 
@@ -197,7 +198,10 @@ class DLedgerRecords(RecordProjection):
         self._group = GroupFollower(self._settings.peers)
         at_once = not self._settings.apply_wait_ms
         self._said = SaidByMembers(
-            self._group, applies_at_once=at_once, legacy_push=self._settings.legacy_push
+            self._group,
+            group_name=self._settings.group,
+            applies_at_once=at_once,
+            legacy_push=self._settings.legacy_push,
         )
         self._missed = MissedOfMembers({header.node: header.settings for header in headers})
         self._values = GroupValues()

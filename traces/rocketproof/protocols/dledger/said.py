@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeGuard
+from typing import Any, Final, TypeGuard, TypeVar
 
 import msgspec
 
@@ -37,6 +37,8 @@ from rocketproof.protocols.epoch_truncation.values import NONE
 from tlatrace.values import tla_set
 
 __all__ = ["SaidByMembers"]
+
+S = TypeVar("S", bound=msgspec.Struct)
 
 _SUCCESS: Final = DLedgerResponseCode.SUCCESS
 _INCONSISTENT: Final = DLedgerResponseCode.INCONSISTENT_STATE
@@ -78,7 +80,12 @@ class SaidByMembers:
     """Follows what is said in a group; a `GroupFollower` follows what is done."""
 
     def __init__(
-        self, group: GroupFollower, *, applies_at_once: bool, legacy_push: bool = False
+        self,
+        group: GroupFollower,
+        *,
+        group_name: str,
+        applies_at_once: bool,
+        legacy_push: bool = False,
     ) -> None:
         """Begin before the first step; `applies_at_once`: no state machine has a queue.
 
@@ -86,6 +93,7 @@ class SaidByMembers:
         looked at, nor are answers to pushes.
         """
         self._group = group
+        self._group_name = group_name
         self._legacy_push = legacy_push
         self._applies_at_once = applies_at_once
         self._members = {name: _Member() for name in group.names}
@@ -131,8 +139,11 @@ class SaidByMembers:
     ) -> Iterator[Told]:
         """Yield what clients are told in a step, which they perhaps asked for in it.
 
+        And what strangers are, whose requests are for somebody else.
+
         Raises: RecordError
         """
+        yield from self._strangers(name, heard, answered)
         one, now = self._members[name], self._group.seen[name]
         for asks in filter(_is_of_client, heard):
             is_write = asks["is"] == "AppendAsked"
@@ -149,6 +160,24 @@ class SaidByMembers:
                     yield "AnswerRead", (name, entry)
                 case _:
                     yield "RefuseClient", (name, how.code.name, how.leader_id or NONE)
+
+    def _strangers(
+        self, name: str, heard: Sequence[object], answered: Sequence[object]
+    ) -> Iterator[Told]:
+        told = [one for one in answered if _is(one, "OutsiderTold")]
+        for one in heard:
+            if not isinstance(one, Mapping) or "remote_id" not in one:
+                continue
+            asked = _convert(one, _FromOutside)
+            if (asked.remote_id, asked.group) == (name, self._group_name):
+                continue
+            if not told:
+                yield "LeaveUnanswered", (name,)
+                return
+            answer = _convert(told[0], _ToOutside)
+            code = DLedgerResponseCode(answer.said["code"]).name
+            whom = asked.remote_id if asked.remote_id in self._group.names else NONE
+            yield "RefuseStranger", (name, whom, asked.term + 1, code, answer.said["term"] + 1)
 
     def _of_frame(self, name: str, frame: Frame) -> Iterator[Told]:
         asked = self._group.request(frame.id.removesuffix(RESPONSE))
@@ -183,13 +212,41 @@ class _OfClient(msgspec.Struct, frozen=True):
     leader_id: str | None = None
 
 
+class _FromOutside(msgspec.Struct, frozen=True):
+    """A request that is heard from outside of the group."""
+
+    group: str
+    remote_id: str
+    term: int
+
+
+class _ToOutside(msgspec.Struct, frozen=True):
+    """Its answer."""
+
+    body: str
+
+    @property
+    def said(self) -> Mapping[str, Any]:
+        """Return what it says."""
+        found: Mapping[str, Any] = msgspec.json.decode(self.body)
+        return found
+
+
 def _is_of_client(told: object) -> TypeGuard[Mapping[str, Any]]:
-    return isinstance(told, Mapping) and told.get("is") in _OF_CLIENTS
+    return _is(told, *_OF_CLIENTS)
+
+
+def _is(told: object, *names: str) -> TypeGuard[Mapping[str, Any]]:
+    return isinstance(told, Mapping) and told.get("is") in names
 
 
 def _of_client(told: Mapping[str, Any]) -> _OfClient:
+    return _convert(told, _OfClient)
+
+
+def _convert(told: Mapping[str, Any], kind: type[S]) -> S:
     try:
-        return msgspec.convert(told, _OfClient)
+        return msgspec.convert(told, kind)
     except msgspec.ValidationError as error:
         raise RecordError(f"{told['is']}: {error}") from None
 
