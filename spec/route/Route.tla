@@ -19,7 +19,7 @@
    Not modelled: topics one by one (their permissions change together), time (whoever is alive may be taken for dead at any
    time), light heartbeats (they keep a name server from that, and change nothing else), name servers
    on which supportActingMaster is off although brokers ask for it, a master that comes back in
-   isolation until it has what its slaves know (RIP-32, "pre-online").
+   isolation until it has what its slaves know (PreOnline).
 
    Conventions: a broker is its brokerId as a slave.  A registration is named by who made it, on
    which channel, as what.  A message that is lost is one that stays in its set for ever.
