@@ -65,9 +65,9 @@ __all__ = [
     "NameServerCore",
     "NameServerDone",
     "NameServerHears",
-    "NotifyBroker",
     "RemovalDue",
     "ScanDue",
+    "TellMinBrokerId",
     "started",
 ]
 
@@ -88,7 +88,7 @@ _Event: TypeAlias = NameServerHears | RequestEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NotifyBroker(Effect):
+class TellMinBrokerId(Effect):
     """Tell a broker of another smallest brokerId, one way."""
 
     notice: Notice
@@ -102,7 +102,7 @@ class CloseChannel(Effect):
 
 
 _Does: TypeAlias = (
-    Respond | NotifyBroker | CloseChannel | After[NameServerHears] | Then[NameServerHears]
+    Respond | TellMinBrokerId | CloseChannel | After[NameServerHears] | Then[NameServerHears]
 )
 
 
@@ -264,9 +264,9 @@ def _reply(event: RequestArrived, reply: NameServerReply) -> Respond:
     )
 
 
-def _tell(notices: Iterable[Notice]) -> Iterator[NotifyBroker]:
+def _tell(notices: Iterable[Notice]) -> Iterator[TellMinBrokerId]:
     for notice in notices:
-        yield NotifyBroker(notice=notice)
+        yield TellMinBrokerId(notice=notice)
 
 
 # ---- ends ----

@@ -38,9 +38,9 @@ from rocketha.nameserver.core import (
     NameServerCore,
     NameServerDone,
     NameServerHears,
-    NotifyBroker,
     RemovalDue,
     ScanDue,
+    TellMinBrokerId,
 )
 from rocketha.nameserver.state import NameServerOptions, NameServerState
 from rocketha.runtime.effects import After, Respond, Then
@@ -69,7 +69,7 @@ class Server:
             match effect:
                 case CloseChannel(conn=conn):
                     self.closed.append(conn)
-                case NotifyBroker(notice=notice):
+                case TellMinBrokerId(notice=notice):
                     self.told.append((notice.address, notice.says.min_broker_id))
                 case Then(event=follows):
                     self.take(follows)

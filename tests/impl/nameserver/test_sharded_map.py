@@ -26,7 +26,8 @@ def test_it_is_what_a_dictionary_is_after_the_same_changes(
             held = held.put(name, value)
             expected[name] = value
         assert dict(before) == as_it_was
-        assert (len(held), dict(held), held) == (len(expected), expected, expected)
+        assert (len(held), dict(held)) == (len(expected), expected)
+        assert held == expected
     assert all(held[name] == value for name, value in expected.items())
 
 

@@ -136,14 +136,13 @@ def lie(effect: Any, how: str) -> Any:
 def test_a_name_server_that_removes_others_too_is_noticed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A name server that removes two at a time leaves the specification."""
     step = NameServerCore.step
 
     def hasty(self: NameServerCore, state: Any, event: Any, **others: Any) -> Any:
         done = step(self, state, event, **others)
         if isinstance(event, RemovalDue):
             group = done.state.groups["broker"]
-            emptied = {**done.state.groups, "broker": replace(group, brokers={})}
+            emptied = done.state.groups.put("broker", replace(group, brokers={}))
             return replace(done, state=replace(done.state, groups=emptied))
         return done
 

@@ -20,7 +20,7 @@ from rocketha.nameserver.core import (
     NameServerAction,
     NameServerCore,
     NameServerHears,
-    NotifyBroker,
+    TellMinBrokerId,
 )
 from rocketha.nameserver.state import NameServerState
 from rocketha.recording.recorder import Parts, Recording
@@ -135,17 +135,19 @@ class RouteBroker(CallingNode[ActingState, ActingHears, ActingAction]):
 class _Channels(Performer[NameServerHears | RequestEvent, NameServerAction]):
     """What a name server does to brokers besides answering them."""
 
-    effects = (NotifyBroker, CloseChannel)
+    effects = (TellMinBrokerId, CloseChannel)
 
     def __init__(self, name_server: RouteNameServer, around: NodeAround) -> None:
         self._name_server = name_server
         self._cluster = around
 
-    def perform(self, effect: NotifyBroker | CloseChannel, action: NameServerAction | None) -> None:
+    def perform(
+        self, effect: TellMinBrokerId | CloseChannel, action: NameServerAction | None
+    ) -> None:
         """Tell a broker, or close its connection."""
         del action
         match effect:
-            case NotifyBroker(notice=notice):
+            case TellMinBrokerId(notice=notice):
                 command = push_notification(notice.says, opaque=0)
                 self._name_server.one_way(
                     SendOneWay(
