@@ -84,8 +84,18 @@ class RouteCluster:
         self.nodes: dict[BrokerId, Node[Any]] = {**self.brokers, **self.name_servers}
         self._brokers = {number: RouteBroker(node, self) for number, node in self.brokers.items()}
         self._name_servers = {
-            number: RouteNameServer(node, self) for number, node in self.name_servers.items()
+            number: RouteNameServer(node, self, plan.name_server)
+            for number, node in self.name_servers.items()
         }
+        self._controller = self.recording.of(
+            "controller",
+            {"kind": "controller", "master": self.elections[0].address},
+            parts=lambda: {"master": self.elections[-1].address},
+            shows_ms=lambda: self.scheduler.now_ms,
+        )
+        self._controller.started()
+        self._controller.sent(_election_named(1))
+        self._controller.stepped(self.elections[0], None)
         self.calls = RemotingCalls(self.network, self, on_lost=self._lost)
         for node in self.name_servers.values():
             self._start_name_server(node)
@@ -122,7 +132,10 @@ class RouteCluster:
         if broker == self.master:
             return
         self.elections.append(Election(self._now_ms, broker_address(broker)))
-        self.report(Elected(broker))
+        self._controller.sent(_election_named(len(self.elections)))
+        elected = Elected(broker)
+        self._controller.stepped(elected, None)
+        self.report(elected)
         for node in self.brokers.values():
             self._learn_later(node)
 
@@ -185,6 +198,7 @@ class RouteCluster:
             if node.state is not None and node.incarnation == incarnation:
                 is_master = self.master == node.id
                 role = Role(broker_id=MASTER if is_master else node.id, epoch=len(self.elections))
+                self._brokers[node.id].recorder.received(_election_named(role.epoch))
                 self._brokers[node.id].host.take(RoleLearned(role))
 
         self.scheduler.after(1 + rng.randrange(self.plan.learn_ms), learn)
@@ -227,3 +241,8 @@ class RouteCluster:
             case _:
                 self.actions += 1
         self._observer.stepped(self, step)
+
+
+def _election_named(epoch: int) -> str:
+    """Return what the news of an election is called by who hears it."""
+    return f"election:{epoch}"

@@ -22,7 +22,7 @@ from rocketha.nameserver.core import (
     NameServerHears,
     TellMinBrokerId,
 )
-from rocketha.nameserver.state import NameServerState
+from rocketha.nameserver.state import NameServerOptions, NameServerState
 from rocketha.recording.recorder import Parts, Recording
 from rocketha.runtime.effects import Respond, SendOneWay
 from rocketha.runtime.events import RequestEvent
@@ -99,8 +99,9 @@ class RouteBroker(CallingNode[ActingState, ActingHears, ActingAction]):
         self._node = node
         self._cluster = around
         node.host = self.host
+        settings = {"kind": "broker", "own_id": node.id}
         recorder = around.recording.of(
-            self.name_of(node.id), {"kind": "broker"}, parts=self._parts, shows_ms=self.now_ms
+            self.name_of(node.id), settings, parts=self._parts, shows_ms=self.now_ms
         )
         self.recorder = self._frames = FrameRecorder(recorder)
 
@@ -166,7 +167,9 @@ class RouteNameServer(CallingNode[NameServerState, NameServerHears, NameServerAc
 
     release = RELEASE_5_3_3
 
-    def __init__(self, node: Node[NameServerState], around: NodeAround) -> None:
+    def __init__(
+        self, node: Node[NameServerState], around: NodeAround, options: NameServerOptions
+    ) -> None:
         """Make a name server that is down."""
         super().__init__(node.id, NameServerCore(), around, performers=(_Channels(self, around),))
         self.answers: list[RouteAnswer] = []
@@ -175,8 +178,13 @@ class RouteNameServer(CallingNode[NameServerState, NameServerHears, NameServerAc
         self._cluster = around
         self._told: RouteAnswer | None = None
         node.host = self.host
+        settings = {
+            "kind": "name server",
+            "support_acting_master": options.support_acting_master,
+            "notify_min_broker_id_changed": options.notify_min_broker_id_changed,
+        }
         recorder = around.recording.of(
-            self.name_of(node.id), {"kind": "name server"}, parts=self._parts, shows_ms=self.now_ms
+            self.name_of(node.id), settings, parts=self._parts, shows_ms=self.now_ms
         )
         self.recorder = self._frames = FrameRecorder(recorder)
 
