@@ -68,6 +68,18 @@ SUBJECTS: Final[dict[str, Subject]] = {
         passed_by=_SAID_OF_MEMBERS,
         unseen={},
     ),
+    "route": Subject(
+        clean=range(4),
+        seed_of_bug={
+            Bug.B40: 0,
+            Bug.B40_FORGOTTEN: 16,
+            Bug.B41: 2,
+            Bug.B42: 2,
+            Bug.B44: 0,
+        },
+        passed_by=frozenset(),
+        unseen={},
+    ),
     "epoch_truncation": Subject(
         clean=range(6),
         seed_of_bug={

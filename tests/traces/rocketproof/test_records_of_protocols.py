@@ -130,7 +130,7 @@ def compare(one: Event, whole: Event) -> int:
     """Hold what an event shows against the whole state; return how many values it shows."""
     assert (one.action, one.params) == (whole.action, whole.params), whole.step
     assert whole.state is not None
-    observed = one.observed or {}
+    observed = one.observed or one.state or {}
     for variable, value in observed.items():
         assert value == whole.state[variable], (whole.step, variable)
     for part in one.parts:

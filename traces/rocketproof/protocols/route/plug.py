@@ -10,6 +10,7 @@ from rocketha.sim.route.simulation import SIMULATION
 from rocketproof.plug import ProtocolPlug
 from rocketproof.projected_trace import ProjectedTrace
 from rocketproof.protocols.route.projection import ROUTE_SPEC, RouteProjection
+from rocketproof.protocols.route.records import RouteRecords
 from rocketproof.protocols.route.timeline import route_changes
 
 __all__ = ["PLUG"]
@@ -28,6 +29,7 @@ PLUG: Final = ProtocolPlug(
     projection=RouteProjection,
     traces=_traces,
     changes=route_changes,
+    records=RouteRecords,
     settings={"rocketmq_defaults": lambda options: options.rocketmq_defaults},
     cores=("nameserver", "acting"),
     configurations=(SimOptions(), SimOptions(rocketmq_defaults=True)),
