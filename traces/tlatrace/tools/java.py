@@ -31,7 +31,15 @@ from typing import Final, Literal
 from tlatrace.errors import ToolError
 from tlatrace.extras import remedy
 
-__all__ = ["MINIMUM_VERSION", "JavaHome", "Source", "find_java", "resolve_java", "spark_java_home"]
+__all__ = [
+    "MINIMUM_VERSION",
+    "JavaHome",
+    "Source",
+    "cache_folder",
+    "find_java",
+    "resolve_java",
+    "spark_java_home",
+]
 
 MINIMUM_VERSION: Final = 17
 
@@ -194,9 +202,14 @@ def write_shim(java: Path, folders: Iterator[Path]) -> Path:
     raise ToolError("java", f"no place for the script that Spark needs ({'; '.join(reasons)})")
 
 
-def _cache_folders() -> Iterator[Path]:
+def cache_folder() -> Path:
+    """Return the folder for what is made once for a Java; it need not exist."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    yield Path(base) / "rocketproof"
+    return Path(base) / "rocketproof"
+
+
+def _cache_folders() -> Iterator[Path]:
+    yield cache_folder()
     # A fresh folder of our own: in a shared one somebody else could have put the script.
     yield Path(tempfile.mkdtemp(prefix="rocketproof-java-"))
 

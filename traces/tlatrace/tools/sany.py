@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Final
 
 from tlatrace.errors import SpecError, ToolError
+from tlatrace.tools.class_archive import archive_options
 from tlatrace.tools.jar import find_jar
 from tlatrace.tools.java import find_java
 from tlatrace.tools.module_folders import library_folders, module_folders
@@ -119,7 +120,8 @@ def _run(
     jar, java = find_jar(), find_java()
     folders = [str(folder.resolve()) for folder in library_folders(module, libraries)]
     with tempfile.TemporaryDirectory(prefix="rocketproof-sany-", ignore_cleanup_errors=True) as own:
-        command = [str(java.java), *_JVM_ARGS, f"-Djava.io.tmpdir={own}"]
+        command = [str(java.java), *_JVM_ARGS, *archive_options(java, jar)]
+        command.append(f"-Djava.io.tmpdir={own}")
         command += [f"-DTLA-Library={os.pathsep.join(folders)}", "-cp", str(jar.path), program]
         if program.endswith("XMLExporter"):
             # -o leaves out the validation against a schema; -I, because the exporter ignores the

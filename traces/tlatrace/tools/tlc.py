@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Final
 
 from tlatrace.errors import SpecError, ToolError
+from tlatrace.tools.class_archive import archive_options
 from tlatrace.tools.jar import TlcJar, find_jar
 from tlatrace.tools.java import JavaHome, find_java
 from tlatrace.tools.module_folders import library_folders
@@ -122,7 +123,8 @@ def run_tlc(
     jar, java = jar or find_jar(), java or find_java()
     module, config = module.resolve(), config.resolve()
     with tempfile.TemporaryDirectory(prefix="rocketproof-tlc-", ignore_cleanup_errors=True) as own:
-        command = [str(java.java), *jvm_args, f"-Djava.io.tmpdir={own}"]
+        command = [str(java.java), *jvm_args, *archive_options(java, jar)]
+        command.append(f"-Djava.io.tmpdir={own}")
         folders = [str(folder.resolve()) for folder in library_folders(module, libraries)]
         command.append(f"-DTLA-Library={os.pathsep.join(folders)}")
         command += ["-cp", str(jar.path), "tlc2.TLC", "-tool", "-workers", str(workers)]
