@@ -466,7 +466,7 @@ Says(n) ==
   \/ NoLeader(n) \/ NoVotes(n) \/ NoResult(n) \/ \E i \in Nat : NoApply(n, i) \/ AnswerRead(n, i)
   \/ \E t, i, j \in Nat : AnswerWrite(n, t, i, j)
   \/ \E r \in ClientAnswers, w \in Node \cup {None} : RefuseClient(n, r, w)
-  \/ \E l \in Node \cup {None}, t, a \in Nat, r \in StrangerAnswers : RefuseStranger(n, l, t, r, a)
+  \/ \E l \in Node \cup {None}, t, a \in Nat, r \in MisdirectedAnswers : RefuseMisdirected(n, l, t, r, a)
   \/ \E S \in SUBSET Node, i \in Nat : CountHolders(n, S, i)
   \/ \E t, i \in Nat : AcknowledgePush(n, t, i)
   \/ \E l \in Node, t \in Nat : SendHeartbeat(n, l, t) \/ TakeCommit(n, l, t)

@@ -175,9 +175,9 @@ RefuseClient(n, r, w) ==
 
 \* ---- What is told to who sends a member what is for l, or for another group, in term t ----
 
-StrangerAnswers == {"UNKNOWN_MEMBER", "UNKNOWN_GROUP"}
+MisdirectedAnswers == {"UNKNOWN_MEMBER", "UNKNOWN_GROUP"}
 \* It is refused, and changes nothing; a is the term in the answer, and l None if it is no member.
-RefuseStranger(m, l, t, r, a) ==
+RefuseMisdirected(m, l, t, r, a) ==
   /\ r = IF l # m THEN "UNKNOWN_MEMBER" ELSE "UNKNOWN_GROUP"
   /\ a = t
 

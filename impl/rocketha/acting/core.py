@@ -253,7 +253,7 @@ def _with_services(state: ActingState) -> tuple[ActingState, tuple[_Does, ...]]:
 
 
 def register_all(state: ActingState) -> ActingDone:
-    """Register with all name servers that have answered before.
+    """Register with each name server that has answered what was said before, or was not told.
 
     Spec: Route!Register
     Source: BrokerController.registerBrokerAll

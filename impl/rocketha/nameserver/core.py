@@ -161,7 +161,7 @@ class NameServerCore(Core[NameServerState, _Event, NameServerAction, object]):
             case RequestArrived():
                 return _asked(state, event, now_ms=now_ms)
             case ConnectionLost(conn=conn):
-                return _ends(state, lambda one: one.conn == conn, event)
+                return _ends(state, conn)
             case ScanDue():
                 return _scan(state, now_ms=now_ms)
             case RemovalDue():
@@ -288,18 +288,16 @@ def _scan(state: NameServerState, *, now_ms: TimestampMs) -> NameServerDone:
     )
 
 
-def _ends(
-    state: NameServerState, has_ended: Callable[[Registration], bool], event: ConnectionLost
-) -> NameServerDone:
+def _ends(state: NameServerState, conn: ConnectionId) -> NameServerDone:
     """Take a broker for gone whose channel is; several brokers may have had it.
 
     Source: BrokerHousekeepingService.onChannelClose, RouteInfoManager.onChannelDestroy
     """
-    found = _first(state, has_ended)
+    found = _first(state, lambda one: one.conn == conn)
     if found is None:
         return NameServerDone(state)
     ends = _decided(state, *found)
-    more: Then[NameServerHears] = Then(event=event)
+    more: Then[NameServerHears] = Then(event=ConnectionLost(conn=conn))
     return NameServerDone(ends.state, (*ends.effects, more), ends.action)
 
 

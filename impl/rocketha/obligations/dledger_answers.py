@@ -1,15 +1,15 @@
 """What members of a DLedger group answer each other: by what they had when they were asked.
 
-| obligation        | what is answered                                                            |
-|-------------------|-----------------------------------------------------------------------------|
-| votes decided     | logs before terms: who lacks an entry is refused, then who is in a smaller  |
-|                   | term, the second of a term, who is ahead, who is behind its own log, and    |
-|                   | who would come before one that shall lead; the same of its own request      |
-| beats answered    | the leader of its term is followed, a larger term gone to                   |
-| pushes answered   | who is not its leader is refused; what it has, what it lacks, and where     |
-|                   | the term begins that it has instead; what is on the disk, when it is there  |
-| commits learned   | what the leader has committed and the member has of its log                 |
-| strangers refused | what is for another member, or another group, changes nothing               |
+| obligation          | what is answered                                                           |
+|---------------------|----------------------------------------------------------------------------|
+| votes decided       | logs before terms: who lacks an entry is refused, then who is in a smaller |
+|                     | term, the second of a term, who is ahead, who is behind its own log, and   |
+|                     | who would come before one that shall lead; the same of its own request     |
+| beats answered      | the leader of its term is followed, a larger term gone to                  |
+| pushes answered     | who is not its leader is refused; what it has, what it lacks, and where    |
+|                     | the term begins that it has instead; what is on the disk, when it is there |
+| commits learned     | what the leader has committed and the member has of its log                |
+| misdirected refused | what is for another member, or another group, changes nothing              |
 
 What a follower answers to pushes of the older generation is asked for only where it refuses them.
 
@@ -33,8 +33,8 @@ VOTES: Final = "votes decided"
 BEATS: Final = "beats answered"
 PUSHES: Final = "pushes answered"
 COMMITS: Final = "commits learned"
-STRANGERS: Final = "strangers refused"
-ANSWERS: Final = (VOTES, BEATS, PUSHES, COMMITS, STRANGERS)
+MISDIRECTED: Final = "misdirected refused"
+ANSWERS: Final = (VOTES, BEATS, PUSHES, COMMITS, MISDIRECTED)
 
 _CODE: Final = DLedgerResponseCode
 _NONE: Final = -1
@@ -54,9 +54,9 @@ def answers_of(turn: Turn, settings: Mapping[str, Any]) -> Iterator[tuple[str, b
             yield VOTES, own[0] == _decided(turn.node, has, asked, settings)
             peers = {to for code, to, body, _ in turn.sent if _asks(code, body, asked)}
             yield VOTES, peers == set(settings["peers"]) - {turn.node}
-    heard, stranger = turn.heard, misdirected(turn, settings)
-    if stranger is not None:
-        yield STRANGERS, _refused_stranger(turn, stranger)
+    heard, wrong = turn.heard, misdirected(turn, settings)
+    if wrong is not None:
+        yield MISDIRECTED, _is_refused(turn, wrong)
     if heard is None or turn.event != "RequestArrived":
         return
     answer = turn.answers.get(heard.id)
@@ -85,7 +85,7 @@ def answers_of(turn: Turn, settings: Mapping[str, Any]) -> Iterator[tuple[str, b
             pass
 
 
-def _refused_stranger(turn: Turn, asked: Mapping[str, Any]) -> bool:
+def _is_refused(turn: Turn, asked: Mapping[str, Any]) -> bool:
     """Tell whether who is wrong here hears that, and nothing else has happened."""
     told = [one["body"] for one in turn.answered if one["is"] == "OutsiderTold"]
     if len(told) != 1 or turn.before != turn.after or turn.sent:

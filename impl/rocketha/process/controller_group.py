@@ -50,7 +50,7 @@ from rocketha.process.event_loop import EventLoop, Link, Log
 from rocketha.process.node_timers import NodeTimers, has_no_backlog, transfers_nothing
 from rocketha.process.packets import PacketHandler
 from rocketha.process.store_lock import lock_store
-from rocketha.recording.dledger_parts import MemberParts, told_of_disk
+from rocketha.recording.dledger_parts import MemberParts, reported_on_disk
 from rocketha.runtime.events import RequestArrived, ResponseArrived, TimerFired
 from rocketha.runtime.node_host import NodeHost
 from rocketha.runtime.performers import RequestPerformer
@@ -186,7 +186,7 @@ class ControllerGroupProcess:
         if records is None:
             return None
         options, files = StoreOptions(), self._files
-        seen = MemberParts(lambda: files, lambda: told_of_disk(disk, options, files))
+        seen = MemberParts(lambda: files, lambda: reported_on_disk(disk, options, files))
         return DLedgerRecords(
             records,
             self._node,

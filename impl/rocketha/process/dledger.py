@@ -52,7 +52,7 @@ from rocketha.process.dledger_remoting import DLedgerRemoting
 from rocketha.process.event_loop import EventLoop, Log
 from rocketha.process.node_timers import NodeTimers, has_no_backlog, transfers_nothing
 from rocketha.process.store_lock import lock_store
-from rocketha.recording.dledger_parts import MemberParts, told_of_disk
+from rocketha.recording.dledger_parts import MemberParts, reported_on_disk
 from rocketha.runtime.effects import AnswerClient, Respond
 from rocketha.runtime.events import RequestArrived, RequestEvent, ResponseArrived, TimerFired
 from rocketha.runtime.node_host import NodeHost
@@ -178,7 +178,7 @@ class DLedgerProcess:
         if configuration.records is None:
             return None
         options, files = configuration.files, self._files
-        seen = MemberParts(lambda: files, lambda: told_of_disk(disk, options, files))
+        seen = MemberParts(lambda: files, lambda: reported_on_disk(disk, options, files))
         return DLedgerRecords(
             configuration.records,
             configuration.node,

@@ -40,7 +40,7 @@ from rocketha.recording.recorder import LongSequence, Parts
 from rocketha.storage.disk import Disk
 from rocketha.types import LogIndex
 
-__all__ = ["MEMBER", "HeardFrame", "MemberParts", "OnDisk", "settings_of", "told_of_disk"]
+__all__ = ["MEMBER", "HeardFrame", "MemberParts", "OnDisk", "reported_on_disk", "settings_of"]
 
 MEMBER: Final = "dledger"
 """What the settings of a member say of it, whatever is above its log."""
@@ -68,7 +68,7 @@ class OnDisk:
     """Files of the log that have nothing of it; None: nobody has looked."""
 
 
-def told_of_disk(disk: Disk, options: StoreOptions, files: DLedgerFiles) -> OnDisk:
+def reported_on_disk(disk: Disk, options: StoreOptions, files: DLedgerFiles) -> OnDisk:
     """Return what its files show, and its store says of them. Raises: TermFileError, DiskError"""
     snapshots = files.snapshots.indexes
     return OnDisk(

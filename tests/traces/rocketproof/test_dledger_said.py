@@ -220,8 +220,8 @@ def test_a_client_that_is_told_twice_diverges() -> None:
 
 @pytest.mark.java
 @pytest.mark.parametrize("change", [{"code": _SUCCESS}, {"term": 9}])
-def test_a_stranger_that_is_told_something_else_diverges(change: Body) -> None:
-    run = run_with("RefuseStranger")
+def test_a_misdirected_request_that_is_answered_otherwise_diverges(change: Body) -> None:
+    run = run_with("RefuseMisdirected")
 
     def otherwise(record: NodeRecord) -> NodeRecord:
         told = [
@@ -235,11 +235,11 @@ def test_a_stranger_that_is_told_something_else_diverges(change: Body) -> None:
         ]
         return msgspec.structs.replace(record, answered=tuple(told))
 
-    at = first(run[1], "RefuseStranger")
-    (verdict,) = judged([with_change(run, at, otherwise, is_action("RefuseStranger"))])
+    at = first(run[1], "RefuseMisdirected")
+    (verdict,) = judged([with_change(run, at, otherwise, is_action("RefuseMisdirected"))])
 
     assert isinstance(verdict, Diverges)
-    assert verdict.action == "RefuseStranger"
+    assert verdict.action == "RefuseMisdirected"
 
 
 @pytest.mark.java

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from rocketha.acting.core import ActingCore, ActingDone, PollDue
+from rocketha.acting.core import ActingActionName, ActingCore, ActingDone, RegisterDue
 from rocketha.known_bugs import Bug
 from rocketha.nameserver.core import NameServerCore, RemovalDue
 from rocketha.runtime.effects import Respond
@@ -93,20 +93,39 @@ def test_topics_of_a_group_of_which_no_slave_acts_become_read_only_with_b43() ->
     assert any(isinstance(verdict, Diverges) for verdict in verdicts)
 
 
-def test_a_broker_that_does_not_ask_does_nothing_that_it_may_not(
+def test_a_broker_that_passes_by_what_it_is_told_is_noticed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """What a run does not do, liveness is about: no step of it is wrong."""
     step = ActingCore.step
 
-    def silent(self: ActingCore, state: Any, event: Any, **others: Any) -> ActingDone:
+    def deaf(self: ActingCore, state: Any, event: Any, **others: Any) -> ActingDone:
+        done = step(self, state, event, **others)
+        heard = done.action is not None and done.action.name is ActingActionName.RECEIVE_NOTE
+        return ActingDone(state) if heard else done
+
+    monkeypatch.setattr(ActingCore, "step", deaf)
+
+    assert any(isinstance(judged_one(seed), Diverges) for seed in (1, 4))
+
+
+def test_a_broker_that_registers_once_is_noticed_by_a_run_that_stays_dead(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is not done again is no step that is wrong: liveness alone is about it."""
+    step = ActingCore.step
+
+    def once(self: ActingCore, state: Any, event: Any, **others: Any) -> ActingDone:
         return (
-            ActingDone(state) if isinstance(event, PollDue) else step(self, state, event, **others)
+            ActingDone(state)
+            if isinstance(event, RegisterDue)
+            else step(self, state, event, **others)
         )
 
-    monkeypatch.setattr(ActingCore, "step", silent)
+    monkeypatch.setattr(ActingCore, "step", once)
 
-    assert isinstance(judged_one(1), Conforms)
+    assert not all(
+        PROTOCOLS[PROTOCOL].run(seed, SimOptions()).report.converged for seed in range(6)
+    )
 
 
 @pytest.mark.parametrize("lies", ["empty", "writable"])

@@ -20,7 +20,7 @@ from rocketha.dledger.store_options import StoreOptions
 from rocketha.errors import DLedgerFileError, TermFileError
 from rocketha.formats.dledger_index_file import INDEX_UNIT_SIZE
 from rocketha.known_bugs import Bugs
-from rocketha.recording.dledger_parts import OnDisk, told_of_disk
+from rocketha.recording.dledger_parts import OnDisk, reported_on_disk
 from rocketha.recording.recorder import Parts, Recording
 from rocketha.runtime.core import Core, Sender
 from rocketha.runtime.effects import AnswerClient, RefuseRequest, Respond, SendRequest
@@ -185,7 +185,7 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
         A start makes that durable.
         """
         if self._is_cut:
-            return replace(told_of_disk(self.machine.disk, STORE, self.files()), needless=())
+            return replace(reported_on_disk(self.machine.disk, STORE, self.files()), needless=())
         return self._surviving.look()
 
     def open(self, machine: AppliedMachine) -> NodeState:

@@ -25,14 +25,14 @@ from rocketha.sim.engine.faults import Fault
 from rocketha.sim.engine.random_source import Injection
 from rocketha.types import LogIndex, Term
 
-__all__ = ["Strangers"]
+__all__ = ["MisdirectedRequests"]
 
 _OTHER_GROUP: Final = "another"
 _STRANGER: Final = "stranger"
 _FAR: Final = LogIndex(10**6)
 
 
-class Strangers:
+class MisdirectedRequests:
     """Who takes a member of a group for somebody else."""
 
     def __init__(self, cluster: DLedgerCluster) -> None:

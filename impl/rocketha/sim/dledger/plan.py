@@ -21,8 +21,8 @@ from rocketha.types import BrokerId
 
 __all__ = [
     "DISK_FAULTS",
+    "MISDIRECTED",
     "NEMESES",
-    "STRANGERS",
     "DLedgerPlan",
     "draw_dledger_run",
     "draw_restarts",
@@ -43,7 +43,7 @@ DISK_FAULTS: Final = (Fault.DISK_ERROR, Fault.DISK_FULL, Fault.SLOW_DISK)
 """What a disk does to a member. Each has a stream of its own: a seed has otherwise the faults that
 it always had."""
 
-STRANGERS: Final = (Fault.MISDIRECTED_REQUEST,)
+MISDIRECTED: Final = (Fault.MISDIRECTED_REQUEST,)
 """Who takes a member for another one; a stream of its own, too."""
 
 _NEMESIS_GAPS_MS: Final = (1_500, 4_000)
@@ -97,7 +97,7 @@ def draw_dledger_run(streams: PerPurposeStreams, options: SimOptions) -> DLedger
     for nemesis in NEMESES:
         if rng.random() < share:
             faults = with_fault(faults, nemesis, options.faults, rng.choice(_NEMESIS_GAPS_MS))
-    for fault in (*DISK_FAULTS, *STRANGERS):
+    for fault in (*DISK_FAULTS, *MISDIRECTED):
         own = streams.of("plan", fault)
         if own.random() < share:
             faults = with_fault(faults, fault, options.faults, own.choice(_NEMESIS_GAPS_MS))

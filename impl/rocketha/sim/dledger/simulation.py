@@ -9,8 +9,8 @@ from rocketha.obligations.dledger import DLEDGER
 from rocketha.sim.dledger.cluster import DLedgerCluster, DLedgerObserver, NullDLedgerObserver
 from rocketha.sim.dledger.plan import (
     DISK_FAULTS,
+    MISDIRECTED,
     NEMESES,
-    STRANGERS,
     DLedgerPlan,
     draw_dledger_run,
 )
@@ -40,7 +40,7 @@ def _workload(
 
 SIMULATION: Final[Simulation[DLedgerPlan, DLedgerObserver]] = Simulation(
     name="dledger",
-    faults=(*DLEDGER_FAULTS, *NEMESES, *DISK_FAULTS, *STRANGERS),
+    faults=(*DLEDGER_FAULTS, *NEMESES, *DISK_FAULTS, *MISDIRECTED),
     bugs=DLEDGER_BUGS,
     draw_plan=draw_dledger_run,
     workload=_workload,

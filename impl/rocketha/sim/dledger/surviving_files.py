@@ -30,7 +30,7 @@ from rocketha.formats.dledger_snapshot import (
 )
 from rocketha.formats.dledger_term_file import TERM_FILE, TermAndVote
 from rocketha.formats.segment import segment_start
-from rocketha.recording.dledger_parts import OnDisk, told_of_disk
+from rocketha.recording.dledger_parts import OnDisk, reported_on_disk
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import LogIndex, Offset
 
@@ -68,7 +68,7 @@ class SurvivingFiles:
     def look(self) -> OnDisk:
         """Return what survives. Raises: DLedgerFileError, TermFileError, DiskError"""
         files, options = self._files(), self._options
-        told = told_of_disk(self._disk, options, files)
+        told = reported_on_disk(self._disk, options, files)
         if not self._is_durable(options.path(TERM_FILE)):
             told = replace(told, kept=self._surviving_term())
         if not self._has_log(files.store):

@@ -139,11 +139,11 @@ class SaidByMembers:
     ) -> Iterator[Told]:
         """Yield what clients are told in a step, which they perhaps asked for in it.
 
-        And what strangers are, whose requests are for somebody else.
+        And what is answered to requests that are for somebody else.
 
         Raises: RecordError
         """
-        yield from self._strangers(name, heard, answered)
+        yield from self._misdirected(name, heard, answered)
         one, now = self._members[name], self._group.seen[name]
         for asks in filter(_is_of_client, heard):
             is_write = asks["is"] == "AppendAsked"
@@ -161,7 +161,7 @@ class SaidByMembers:
                 case _:
                     yield "RefuseClient", (name, how.code.name, how.leader_id or NONE)
 
-    def _strangers(
+    def _misdirected(
         self, name: str, heard: Sequence[object], answered: Sequence[object]
     ) -> Iterator[Told]:
         told = [one for one in answered if _is(one, "OutsiderTold")]
@@ -177,7 +177,7 @@ class SaidByMembers:
             answer = _convert(told[0], _ToOutside)
             code = DLedgerResponseCode(answer.said["code"]).name
             whom = asked.remote_id if asked.remote_id in self._group.names else NONE
-            yield "RefuseStranger", (name, whom, asked.term + 1, code, answer.said["term"] + 1)
+            yield "RefuseMisdirected", (name, whom, asked.term + 1, code, answer.said["term"] + 1)
 
     def _of_frame(self, name: str, frame: Frame) -> Iterator[Told]:
         asked = self._group.request(frame.id.removesuffix(RESPONSE))

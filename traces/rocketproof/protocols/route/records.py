@@ -33,7 +33,7 @@ from rocketha.recording.record import (
 )
 from rocketha.sim.route.plan import BROKER_NAME
 from rocketproof.protocols.route.follower import Found, RouteFollower, says_that_it_ends
-from rocketproof.protocols.route.seen import BrokerSeen, RegistrationSeen, ServerSeen
+from rocketproof.protocols.route.seen import BrokerSeen, RegistrationSeen, ServerSeen, perm_of
 from rocketproof.record_projection import RecordProjection, alike, read_field
 from tlatrace.values import State, Value, tla_set
 
@@ -134,7 +134,7 @@ class _ServerParts(msgspec.Struct, frozen=True):
         return ServerSeen(
             brokers=tuple([one.seen for _, one in group.brokers]),
             newest_epoch=group.newest_epoch,
-            perm="none" if not group.topics else "r" if group.masked else "rw",
+            perm=perm_of(has_topics=bool(group.topics), masked=group.masked),
             removals=removals,
         )
 

@@ -18,6 +18,7 @@ __all__ = [
     "RegistrationSeen",
     "ServerSeen",
     "broker_seen",
+    "perm_of",
     "server_seen",
 ]
 
@@ -107,9 +108,16 @@ def server_seen(state: NameServerState) -> ServerSeen:
     return ServerSeen(
         brokers=tuple(map(_registration, group.brokers.values())),
         newest_epoch=group.newest_epoch,
-        perm="none" if not group.topics else "r" if group.masked else "rw",
+        perm=perm_of(has_topics=bool(group.topics), masked=group.masked),
         removals=removals,
     )
+
+
+def perm_of(*, has_topics: bool, masked: bool) -> str:
+    """Return what producers may do, as the specification calls it."""
+    if not has_topics:
+        return "none"
+    return "r" if masked else "rw"
 
 
 def _registration(one: Registration) -> RegistrationSeen:
