@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -71,13 +71,33 @@ def leader_of(controllers: Controllers) -> ControllerRun:
     return leaders[-1]
 
 
-def in_sync(controllers: Controllers, members: set[int]) -> None:
-    def holds() -> bool:
+def view_when(
+    controllers: Controllers, holds: Callable[[ReplicaInfo], bool], what: str
+) -> ReplicaInfo:
+    """Ask who leads until it answers with what holds; it may have lost its term since."""
+    views: list[ReplicaInfo] = []
+
+    def is_so() -> bool:
         with leader_of(controllers).connect() as connection:
             content = connection.ask(GetReplicaInfo(broker_name=GROUP)).content
-        return isinstance(content, ReplicaInfo) and content.sync_state_set.members == members
+        if isinstance(content, ReplicaInfo) and holds(content):
+            views.append(content)
+        return bool(views)
 
-    until(holds, f"{members} are in sync")
+    until(is_so, what)
+    return views[-1]
+
+
+def view_of(controllers: Controllers) -> ReplicaInfo:
+    return view_when(controllers, lambda _: True, "the leader says who is master")
+
+
+def in_sync(controllers: Controllers, members: set[int]) -> None:
+    view_when(
+        controllers,
+        lambda view: view.sync_state_set.members == members,
+        f"{members} are in sync",
+    )
 
 
 @contextmanager
@@ -115,14 +135,14 @@ def test_the_group_elects_a_master_when_its_leader_and_the_old_master_are_dead(
 
 def test_a_group_that_was_stopped_goes_on_from_its_files(tmp_path: Path) -> None:
     with a_group(tmp_path) as controllers, a_pair(tmp_path, controllers) as (first, _):
-        before = leader_of(controllers).view()
+        before = view_of(controllers)
         for one in controllers:
             assert one.end(signal.SIGTERM) == 0
         for one in controllers:
             one.launch()
 
         until(lambda: first.send(b"a").code == BrokerResponse.SUCCESS, "the master serves")
-        after = leader_of(controllers).view()
+        after = view_of(controllers)
         assert (after.master_broker_id, after.master_epoch) == (1, before.master_epoch)
 
 
