@@ -21,7 +21,6 @@ from rocketha.controller.entry import (
     decode_entry,
     encode_entry,
 )
-from rocketha.controller.state import ChannelId
 from rocketha.controller.state_machine import ControllerStateMachine
 from rocketha.formats.controller_requests import (
     ApplyBrokerId,
@@ -29,7 +28,7 @@ from rocketha.formats.controller_requests import (
     Incarnation,
     RegisterBroker,
 )
-from rocketha.types import BrokerId, TimestampMs
+from rocketha.types import BrokerId, ConnectionId, TimestampMs
 
 __all__ = ["main"]
 
@@ -39,7 +38,7 @@ _AGAIN: Final = 3
 
 
 def _entry(at_ms: int, change: Change, channel: int) -> Entry:
-    return Entry(at_ms=TimestampMs(at_ms), change=change, channel=ChannelId(channel))
+    return Entry(at_ms=TimestampMs(at_ms), change=change, channel=ConnectionId(channel))
 
 
 def _entries(groups: int) -> Iterator[Entry]:

@@ -9,7 +9,6 @@ from benchmarks.stopwatch import median_seconds
 from rocketha.controller.dispatch import ControllerOptions
 from rocketha.controller.entry import Entry, LoggedRequest, encode_entry
 from rocketha.controller.node import ControllerNode
-from rocketha.controller.state import ChannelId
 from rocketha.controller.tables import push_tables
 from rocketha.formats.controller_requests import (
     ApplyBrokerId,
@@ -21,7 +20,7 @@ from rocketha.formats.controller_responses import MetadataInfo
 from rocketha.replicated_log.log import DurableLog
 from rocketha.replicated_log.snapshot_manager import SnapshotOptions
 from rocketha.storage.memory_disk import MemoryDisk
-from rocketha.types import BrokerId, TimestampMs
+from rocketha.types import BrokerId, ConnectionId, TimestampMs
 
 GROUPS = 100_000
 SUFFIX = 999
@@ -85,7 +84,7 @@ def _entries() -> Iterator[Entry]:
 
 
 def _entry(number: int, request: LoggedRequest) -> Entry:
-    return Entry(at_ms=TimestampMs(number), change=request, channel=ChannelId(number + 1))
+    return Entry(at_ms=TimestampMs(number), change=request, channel=ConnectionId(number + 1))
 
 
 def _heartbeat(number: int) -> Heartbeat:

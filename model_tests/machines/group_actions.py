@@ -15,7 +15,7 @@ from rocketha.broker.replicas import connection_of
 from rocketha.broker.roles import View
 from rocketha.broker.state import PullId
 from rocketha.controller.dispatch import ControllerOptions
-from rocketha.controller.state import NO_CHANNEL, ChannelId, Group, Replica
+from rocketha.controller.state import NO_CHANNEL, Group, Replica
 from rocketha.formats.controller_requests import (
     AlterSyncStateSet,
     ControllerRequest,
@@ -31,7 +31,7 @@ from rocketha.known_bugs.epoch_truncation import ha_rules
 from rocketha.known_bugs.replica_group import broker_rules, controller_rules
 from rocketha.runtime.events import TimerFired, TransferDue
 from rocketha.sim.engine.records import RECORD_SIZE, message_of_epoch
-from rocketha.types import BrokerId, Offset, PutId
+from rocketha.types import BrokerId, ConnectionId, Offset, PutId
 from rocketproof.protocols.replica_group.projection import GroupProjection
 
 __all__ = ["GroupActions"]
@@ -154,7 +154,7 @@ class GroupActions:
                 return sent if self.group.post.is_open(sent.channel) else None
         return None
 
-    def channels(self, broker: BrokerId) -> list[ChannelId]:
+    def channels(self, broker: BrokerId) -> list[ConnectionId]:
         """Return the channels on which the controller has heard a broker."""
         replica = self.known.replicas.get(broker)
         heard = () if replica is None else replica.heard.channels

@@ -16,9 +16,8 @@ from model_tests.machines.manual_rpc import Frame, Sent
 from rocketha.broker.events import ConfirmDue, ExpandDue
 from rocketha.broker.replicas import slaves
 from rocketha.broker.roles import View
-from rocketha.controller.state import ChannelId
 from rocketha.formats.controller_requests import CleanBrokerData, ElectMaster
-from rocketha.types import BrokerId
+from rocketha.types import BrokerId, ConnectionId
 from rocketproof.protocols.epoch_truncation.values import broker_name
 from rocketproof.protocols.replica_group.values import NO_CONN, names
 from tlatrace.testing.calls import Call, call_of
@@ -159,11 +158,11 @@ class _StutteringCalls:
                 else:
                     yield name, partial(self._close, node, channel)
 
-    def _close(self, node: GroupNode, channel: ChannelId) -> None:
+    def _close(self, node: GroupNode, channel: ConnectionId) -> None:
         self._actions.hear(node.id)
         self._actions.group.close(channel)
 
-    def _close_and_remove(self, node: GroupNode, channel: ChannelId) -> None:
+    def _close_and_remove(self, node: GroupNode, channel: ConnectionId) -> None:
         """Show by a wish that may not be granted whether the controller still hears its master."""
         self._close(node, channel)
         self._operate_removal()

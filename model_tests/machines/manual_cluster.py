@@ -31,7 +31,7 @@ from rocketha.controller.applied import BrokerRegistered, ControllerEvent
 from rocketha.controller.dispatch import ControllerOptions
 from rocketha.controller.entry import Entry
 from rocketha.controller.host import ControllerHost, ControllerPorts
-from rocketha.controller.state import ChannelId, Group
+from rocketha.controller.state import Group
 from rocketha.formats.controller_request_codec import push_request
 from rocketha.formats.controller_requests import ControllerRequest
 from rocketha.formats.remoting_frame import push_command
@@ -318,13 +318,13 @@ class ManualCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAct
             self._observer.acted(self._seen, None, action)
         self._tell_said()
 
-    def controller_said(self, broker: BrokerId, channel: ChannelId | None, data: bytes) -> None:
+    def controller_said(self, broker: BrokerId, channel: ConnectionId | None, data: bytes) -> None:
         """Keep what the controller says in its step, for the observer."""
         self._said.append(
             ControllerFrame(channel=channel, broker=broker, by_controller=True, data=data)
         )
 
-    def close(self, channel: ChannelId) -> None:
+    def close(self, channel: ConnectionId) -> None:
         """Tell the controller that a channel is gone."""
         self.post.end(channel)
         self._exchanged(ChannelEnded(channel))
@@ -332,7 +332,7 @@ class ManualCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupAct
 
     # ---- what the observer hears of the wire ----
 
-    def _arrives(self, channel: ChannelId, broker: BrokerId | None, data: bytes) -> None:
+    def _arrives(self, channel: ConnectionId, broker: BrokerId | None, data: bytes) -> None:
         self._exchanged(
             ControllerFrame(
                 channel=channel, broker=broker, by_controller=False, has_arrived=True, data=data
@@ -358,11 +358,11 @@ class _AroundController:
     def now_ms(self) -> TimestampMs:
         return TimestampMs(self.shows_ms)
 
-    def close(self, channel: ChannelId, *, reason: str) -> None:
+    def close(self, channel: ConnectionId, *, reason: str) -> None:
         del reason
         self._group.post.end(channel)
 
-    def answer(self, channel: ChannelId, data: bytes) -> None:
+    def answer(self, channel: ConnectionId, data: bytes) -> None:
         self._group.post.answer(channel, data)
         asker = self._group.post.channels.get(channel)
         if asker is not None:

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from rocketha.broker.roles import View
-from rocketha.controller.state import ChannelId
 from rocketha.formats.controller_codes import RequestCode, ResponseCode
 from rocketha.formats.controller_request_codec import pull_request, pull_role_changed
 from rocketha.formats.controller_requests import AlterSyncStateSet, ControllerRequest
@@ -23,7 +22,7 @@ from rocketha.formats.controller_responses import (
 )
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.formats.remoting_frame import pull_command
-from rocketha.types import BrokerId
+from rocketha.types import BrokerId, ConnectionId
 
 __all__ = ["Frame", "ManualRpc", "Sent", "read_command"]
 
@@ -35,7 +34,7 @@ class Sent:
     broker: BrokerId
     start: int
     """The start of the broker in which it was sent."""
-    channel: ChannelId
+    channel: ConnectionId
     data: bytes
     request: ControllerRequest
 
@@ -61,26 +60,26 @@ class ManualRpc:
         """Begin without frames."""
         self.sent: list[Sent] = []
         self.frames: list[Frame] = []
-        self.channels: dict[ChannelId, tuple[BrokerId, int]] = {}
+        self.channels: dict[ConnectionId, tuple[BrokerId, int]] = {}
         """Whose each channel was, and in which start."""
-        self._open: dict[BrokerId, ChannelId] = {}
-        self._ended: set[ChannelId] = set()
+        self._open: dict[BrokerId, ConnectionId] = {}
+        self._ended: set[ConnectionId] = set()
         self._served: Sent | None = None
         """What the controller is serving."""
         self._last = 0
 
-    def of(self, broker: BrokerId) -> ChannelId | None:
+    def of(self, broker: BrokerId) -> ConnectionId | None:
         """Return the channel that a broker uses."""
         return self._open.get(broker)
 
-    def is_open(self, channel: ChannelId) -> bool:
+    def is_open(self, channel: ConnectionId) -> bool:
         """Tell whether what was sent on a channel may still arrive."""
         return channel not in self._ended
 
-    def new_channel(self) -> ChannelId:
+    def new_channel(self) -> ConnectionId:
         """Return a channel that nobody has used."""
         self._last += 1
-        return ChannelId(self._last)
+        return ConnectionId(self._last)
 
     def ask(self, broker: BrokerId, start: int, data: bytes) -> None:
         """Take a broker's frame."""
@@ -93,14 +92,14 @@ class ManualRpc:
             Sent(broker=broker, start=start, channel=channel, data=data, request=request)
         )
 
-    def serve(self, sent: Sent, serve: Callable[[ChannelId, bytes], None]) -> None:
+    def serve(self, sent: Sent, serve: Callable[[ConnectionId, bytes], None]) -> None:
         """Hand a frame to the controller; its answer is kept when it comes."""
         assert self.is_open(sent.channel), f"{sent} was sent on a channel that is gone"
         self._served = sent
         serve(sent.channel, sent.data)
         self._served = None
 
-    def answer(self, channel: ChannelId, data: bytes) -> None:
+    def answer(self, channel: ConnectionId, data: bytes) -> None:
         """Keep the controller's answer to a frame; those to operators are not."""
         if self._served is not None:
             assert self._served.channel == channel
@@ -116,7 +115,7 @@ class ManualRpc:
         """Forget the channel of a broker that stops; the controller does not know it."""
         self._open.pop(broker, None)
 
-    def end(self, channel: ChannelId) -> None:
+    def end(self, channel: ConnectionId) -> None:
         """End a channel: a broker that uses it notices, and opens another one."""
         self._ended.add(channel)
         self._open = {b: c for b, c in self._open.items() if c != channel}

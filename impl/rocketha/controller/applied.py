@@ -9,12 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
-from rocketha.controller.state import ChannelId, ControllerState
+from rocketha.controller.state import ControllerState
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import Incarnation, RoleChanged
 from rocketha.formats.controller_responses import Reply
 from rocketha.runtime.effects import Effect
-from rocketha.types import BrokerId, Epoch, SyncStateSetEpoch
+from rocketha.types import BrokerId, ConnectionId, Epoch, SyncStateSetEpoch
 
 __all__ = [
     "DONE",
@@ -120,7 +120,7 @@ class NotifyBroker(Effect):
 class ChannelExpired(Effect):
     """Close a channel on which a broker has been silent for too long."""
 
-    channel: ChannelId
+    channel: ConnectionId
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ from rocketha.controller.dispatch import (
     read_frame,
 )
 from rocketha.controller.entry import ChannelClosed, Entry, InactiveScanned, Started
-from rocketha.controller.state import NO_CHANNEL, ChannelId, ControllerState
+from rocketha.controller.state import NO_CHANNEL, ControllerState
 from rocketha.errors import PacketError
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_responses import Reply
@@ -47,7 +47,7 @@ from rocketha.replicated_log.replicated_log import (
 )
 from rocketha.runtime.core import Core
 from rocketha.runtime.effects import Effect
-from rocketha.types import TimestampMs
+from rocketha.types import ConnectionId, TimestampMs
 
 __all__ = [
     "NOT_LEADER",
@@ -73,7 +73,7 @@ __all__ = [
 class FrameReceived:
     """A frame came on a channel."""
 
-    channel: ChannelId
+    channel: ConnectionId
     data: bytes
 
 
@@ -81,7 +81,7 @@ class FrameReceived:
 class ChannelGone:
     """A channel was closed by its other end."""
 
-    channel: ChannelId
+    channel: ConnectionId
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class SentRequest:
     """A request that waits for its entry, and the channel that it came on."""
 
     command: RemotingCommand
-    channel: ChannelId
+    channel: ConnectionId
 
 
 _LogEvent: TypeAlias = LogEvent[SentRequest | None, Entry, Applied]
@@ -109,7 +109,7 @@ ControllerHears: TypeAlias = FrameReceived | ChannelGone | ScanDue | _LogEvent
 class AnswerRequest(Effect):
     """Send the answer to a request over the channel that it came on, if that is still open."""
 
-    channel: ChannelId
+    channel: ConnectionId
     data: bytes
 
 
@@ -117,7 +117,7 @@ class AnswerRequest(Effect):
 class RefuseChannel(Effect):
     """Close a channel whose other end does not speak the protocol."""
 
-    channel: ChannelId
+    channel: ConnectionId
     error: PacketError
     """What is wrong with what it sent."""
 

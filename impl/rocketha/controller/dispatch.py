@@ -27,7 +27,7 @@ from typing import Final, TypeAlias
 from rocketha.controller.entry import Entry, LoggedRequest
 from rocketha.controller.queries import Query, StateQuery, answer_query
 from rocketha.controller.rules import CONTROLLER_RULES, ControllerRules
-from rocketha.controller.state import ChannelId, ControllerState
+from rocketha.controller.state import ControllerState
 from rocketha.errors import EncodingError, PacketError, RequestError
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_request_codec import has_request, pull_request
@@ -35,7 +35,7 @@ from rocketha.formats.controller_responses import MetadataInfo, Reply, push_repl
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.formats.remoting_frame import pull_command, push_command
 from rocketha.replicated_log.snapshot_manager import SnapshotOptions
-from rocketha.types import TimestampMs
+from rocketha.types import ConnectionId, TimestampMs
 
 __all__ = [
     "Answered",
@@ -72,7 +72,7 @@ class Arrival:
     """When and on which connection a frame came."""
 
     at_ms: TimestampMs
-    channel: ChannelId
+    channel: ConnectionId
 
 
 @dataclass(frozen=True, slots=True)

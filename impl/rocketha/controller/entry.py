@@ -27,7 +27,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, TypeAlias
 
-from rocketha.controller.state import NO_CHANNEL, ChannelId
+from rocketha.controller.state import NO_CHANNEL
 from rocketha.errors import ControllerLogError, FormatError, RequestError
 from rocketha.formats.controller_codes import RequestCode
 from rocketha.formats.controller_request_codec import pull_request, push_request
@@ -42,7 +42,7 @@ from rocketha.formats.controller_requests import (
 from rocketha.formats.ext_fields import FieldReader, push_fields
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.formats.remoting_frame import pull_command, push_command
-from rocketha.types import TimestampMs
+from rocketha.types import ConnectionId, TimestampMs
 
 __all__ = [
     "Change",
@@ -92,7 +92,7 @@ class Entry:
 
     at_ms: TimestampMs
     change: Change
-    channel: ChannelId = NO_CHANNEL
+    channel: ConnectionId = NO_CHANNEL
     elect_unclean: bool = False
 
 
@@ -128,7 +128,7 @@ def decode_entry(data: bytes) -> Entry:
         reader = FieldReader(command.ext_fields)
         return Entry(
             at_ms=TimestampMs(reader.int64("logAtMs", least=0)),
-            channel=ChannelId(reader.int64("logChannel", least=0)),
+            channel=ConnectionId(reader.int64("logChannel", least=0)),
             elect_unclean=reader.boolean("logElectUnclean"),
             change=_change(command),
         )

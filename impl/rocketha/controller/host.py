@@ -27,7 +27,7 @@ from rocketha.controller.core import (
 from rocketha.controller.dispatch import ControllerOptions
 from rocketha.controller.entry import Entry
 from rocketha.controller.node import ControllerNode
-from rocketha.controller.state import ChannelId, ControllerState
+from rocketha.controller.state import ControllerState
 from rocketha.formats.controller_request_codec import push_role_changed
 from rocketha.formats.remoting_frame import push_command
 from rocketha.recording.recorder import NOT_RECORDED, StepRecorder
@@ -36,6 +36,7 @@ from rocketha.runtime.node_host import NodeHost, no_files
 from rocketha.runtime.performer import Performer
 from rocketha.runtime.ports import Clock
 from rocketha.storage.disk import Disk
+from rocketha.types import ConnectionId
 
 __all__ = [
     "ChannelPerformer",
@@ -52,11 +53,11 @@ _Effect: TypeAlias = NotifyBroker | ChannelExpired | ScanSoon | AnswerRequest | 
 class Channels(Protocol):
     """Connections with brokers."""
 
-    def close(self, channel: ChannelId, *, reason: str) -> None:
+    def close(self, channel: ConnectionId, *, reason: str) -> None:
         """Close a channel; of one that the host closes it is not told `channel_closed`."""
         ...
 
-    def answer(self, channel: ChannelId, data: bytes) -> None:
+    def answer(self, channel: ConnectionId, data: bytes) -> None:
         """Send the answer to a request over its channel, if that is still open."""
         ...
 
@@ -187,11 +188,11 @@ class ControllerHost:
             self._ports.steps.stopped(dict)
             self._host.stop()
 
-    def received(self, channel: ChannelId, data: bytes) -> None:
+    def received(self, channel: ConnectionId, data: bytes) -> None:
         """Hear a frame; the answer goes to the channel, when there is one. Raises: DiskError"""
         self._take(FrameReceived(channel, data))
 
-    def channel_closed(self, channel: ChannelId) -> None:
+    def channel_closed(self, channel: ConnectionId) -> None:
         """Hear that a channel is gone. Raises: DiskError"""
         self._take(ChannelGone(channel))
 

@@ -29,17 +29,16 @@ from rocketha.controller.state import (
     HEARTBEAT_TIMEOUT_MS,
     NO_CHANNEL,
     NOTHING_SAID,
-    ChannelId,
     ControllerState,
     Heard,
 )
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import ElectMaster, Heartbeat
-from rocketha.types import INT32_MAX, NO_EPOCH, TimestampMs
+from rocketha.types import INT32_MAX, NO_EPOCH, ConnectionId, TimestampMs
 
 __all__ = ["close_channel", "hear_broker", "scan_inactive", "start_hearing"]
 
-_Times = Mapping[ChannelId, TimestampMs]
+_Times = Mapping[ConnectionId, TimestampMs]
 
 
 def hear_broker(
@@ -47,7 +46,7 @@ def hear_broker(
     request: Heartbeat,
     *,
     now_ms: TimestampMs,
-    channel: ChannelId,
+    channel: ConnectionId,
     rules: ControllerRules = CONTROLLER_RULES,
 ) -> Applied:
     """Note a heartbeat and the channel that it came on.
@@ -82,7 +81,7 @@ def hear_broker(
     return Applied(state=state.with_group(changed))
 
 
-def close_channel(state: ControllerState, *, now_ms: TimestampMs, channel: ChannelId) -> Applied:
+def close_channel(state: ControllerState, *, now_ms: TimestampMs, channel: ConnectionId) -> Applied:
     """Forget what was heard on a channel.
 
     Spec: ReplicaGroup!EvictBroker, ReplicaGroup!OwnsEntry
@@ -159,13 +158,13 @@ def scan_inactive(
 
 def _keep_channels(
     state: ControllerState, kept_of: Callable[[Heard], _Times], now_ms: TimestampMs
-) -> tuple[ControllerState, tuple[BrokerEvicted, ...], set[ChannelId]]:
+) -> tuple[ControllerState, tuple[BrokerEvicted, ...], set[ConnectionId]]:
     """Keep some channels of each replica; return also who is heard of no more, and what went.
 
     A replica whose channels were all silent for too long counts as heard of until they go.
     """
     evicted: list[BrokerEvicted] = []
-    dropped: set[ChannelId] = set()
+    dropped: set[ConnectionId] = set()
     for name in sorted(state.groups):
         group = state.groups[name]
         for broker_id in sorted(group.replicas):

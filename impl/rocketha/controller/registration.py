@@ -17,7 +17,7 @@ from rocketha.controller.applied import (
     refuse,
 )
 from rocketha.controller.rules import CONTROLLER_RULES, ControllerRules
-from rocketha.controller.state import ChannelId, ControllerState, Group, Replica
+from rocketha.controller.state import ControllerState, Group, Replica
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import (
     FIRST_INCARNATION,
@@ -25,7 +25,7 @@ from rocketha.formats.controller_requests import (
     RegisterBroker,
 )
 from rocketha.formats.controller_responses import BrokerIdApplied, Registered, Reply
-from rocketha.types import INT64_MAX, BrokerId, TimestampMs
+from rocketha.types import INT64_MAX, BrokerId, ConnectionId, TimestampMs
 
 __all__ = ["apply_broker_id", "register_broker"]
 
@@ -74,7 +74,7 @@ def register_broker(
     request: RegisterBroker,
     *,
     now_ms: TimestampMs,
-    channel: ChannelId,
+    channel: ConnectionId,
     rules: ControllerRules = CONTROLLER_RULES,
 ) -> Applied:
     """Note where a replica is, which incarnation of it, and tell it who is master.

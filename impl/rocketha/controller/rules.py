@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from rocketha.controller.state import UNHEARD, ChannelId, ControllerState, Group, Heard
+from rocketha.controller.state import UNHEARD, ControllerState, Group, Heard
 from rocketha.formats.controller_requests import AlterSyncStateSet, Incarnation, RegisterBroker
-from rocketha.types import BrokerId, Epoch, TimestampMs
+from rocketha.types import BrokerId, ConnectionId, Epoch, TimestampMs
 
 __all__ = ["CONTROLLER_RULES", "ControllerRules"]
 
@@ -149,7 +149,7 @@ class ControllerRules:
     same_incarnation: Callable[[Incarnation, Incarnation], bool] = same_incarnation
     has_master: Callable[[Group, AlterSyncStateSet], bool] = has_master
     spends_version: Callable[[Group, AlterSyncStateSet], bool] = spends_version
-    on_channel: Callable[[Heard, ChannelId, TimestampMs], Heard] = Heard.on_channel
+    on_channel: Callable[[Heard, ConnectionId, TimestampMs], Heard] = Heard.on_channel
     heard_after_restart: Callable[[Heard], Heard] = heard_after_restart
     master_after_restart: Callable[[Group, RegisterBroker], BrokerId | None] = master_after_restart
     epoch_after_clean: Callable[[Epoch], Epoch] = epoch_after_clean

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Final, NewType
+from typing import Final
 
 from rocketha.controller.group_table import GroupTable
 from rocketha.formats.broker_member_group import BrokerMemberGroup
@@ -27,6 +27,7 @@ from rocketha.types import (
     INT32_MAX,
     NO_EPOCH,
     BrokerId,
+    ConnectionId,
     Epoch,
     Offset,
     SyncStateSetEpoch,
@@ -39,17 +40,13 @@ __all__ = [
     "NOTHING_SAID",
     "NO_CHANNEL",
     "UNHEARD",
-    "ChannelId",
     "ControllerState",
     "Group",
     "Heard",
     "Replica",
 ]
 
-ChannelId = NewType("ChannelId", int)
-"""A connection to the controller, numbered from 1 on by whoever accepts connections."""
-
-NO_CHANNEL: Final = ChannelId(0)
+NO_CHANNEL: Final = ConnectionId(0)
 """Stands for the connections before the controller's last start."""
 
 FIRST_BROKER_ID: Final = BrokerId(1)
@@ -73,7 +70,9 @@ class Heard:
     last one of all, and may go down: a truncated log is shorter.
     """
 
-    channels: Mapping[ChannelId, TimestampMs] = field(default_factory=lambda: MappingProxyType({}))
+    channels: Mapping[ConnectionId, TimestampMs] = field(
+        default_factory=lambda: MappingProxyType({})
+    )
     """When the last heartbeat came on each channel that is open."""
     timeout_ms: int = HEARTBEAT_TIMEOUT_MS
     epoch: Epoch = NO_EPOCH
@@ -89,7 +88,7 @@ class Heard:
         """
         return any(last + self.timeout_ms >= now_ms for last in self.channels.values())
 
-    def on_channel(self, channel: ChannelId, now_ms: TimestampMs) -> Heard:
+    def on_channel(self, channel: ConnectionId, now_ms: TimestampMs) -> Heard:
         """Note a sign of life on a channel. The channels before the last start are gone then.
 
         Spec: ReplicaGroup!OwnsEntry

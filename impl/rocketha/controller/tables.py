@@ -29,7 +29,6 @@ from rocketha.controller.group_table import GroupTable
 from rocketha.controller.state import (
     FIRST_BROKER_ID,
     UNHEARD,
-    ChannelId,
     ControllerState,
     Group,
     Heard,
@@ -56,6 +55,7 @@ from rocketha.types import (
     INT64_MAX,
     NO_EPOCH,
     BrokerId,
+    ConnectionId,
     Epoch,
     Offset,
     SyncStateSetEpoch,
@@ -194,12 +194,12 @@ def _replica(written: JsonObject) -> Replica:
 
 def _heard(written: JsonObject) -> Heard:
     """Raises: PacketError"""
-    times: dict[ChannelId, TimestampMs] = {}
+    times: dict[ConnectionId, TimestampMs] = {}
     for pair in as_array(written.get("channels"), "channels"):
         numbers = [as_integer(value, "channel", least=0) for value in as_array(pair, "channel")]
         if len(numbers) != 2:
             raise PacketError("channels", offset=0, reason="has what is no pair")
-        times[ChannelId(numbers[0])] = TimestampMs(numbers[1])
+        times[ConnectionId(numbers[0])] = TimestampMs(numbers[1])
     return Heard(
         channels=MappingProxyType(times),
         timeout_ms=integer_at(written, "heartbeatTimeoutMillis"),

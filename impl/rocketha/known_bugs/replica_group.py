@@ -15,14 +15,14 @@ from rocketha.broker.rules import BROKER_RULES, BrokerRules, Members
 from rocketha.broker.state import GroupBroker
 from rocketha.controller.group_table import GroupTable
 from rocketha.controller.rules import CONTROLLER_RULES, ControllerRules
-from rocketha.controller.state import NO_CHANNEL, ChannelId, ControllerState, Group, Heard
+from rocketha.controller.state import NO_CHANNEL, ControllerState, Group, Heard
 from rocketha.epoch.cache import EpochCache
 from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_requests import RegisterBroker
 from rocketha.ha.state import NOT_YET, BrokerState, LogView, Role
 from rocketha.known_bugs.bug import Bug, Bugs
 from rocketha.known_bugs.overrides import Override, overridden
-from rocketha.types import BrokerId, Epoch, Offset, TimestampMs
+from rocketha.types import BrokerId, ConnectionId, Epoch, Offset, TimestampMs
 
 __all__ = [
     "BROKER_BUGS",
@@ -325,7 +325,7 @@ def _refusal_spends_nothing(rules: ControllerRules) -> ControllerRules:
 def _first_channel_counts(rules: ControllerRules) -> ControllerRules:
     """Keep the channel of the first sign of life, whichever the next ones come on."""
 
-    def on_channel(heard: Heard, channel: ChannelId, now_ms: TimestampMs) -> Heard:
+    def on_channel(heard: Heard, channel: ConnectionId, now_ms: TimestampMs) -> Heard:
         first = next((one for one in heard.channels if one != NO_CHANNEL), channel)
         return rules.on_channel(heard, first, now_ms)
 

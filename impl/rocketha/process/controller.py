@@ -24,7 +24,6 @@ from rocketha.controller.applied import ControllerEvent
 from rocketha.controller.dispatch import ControllerOptions
 from rocketha.controller.entry import Entry
 from rocketha.controller.host import ControllerHost, ControllerPorts
-from rocketha.controller.state import ChannelId
 from rocketha.process.clock import ProcessClock
 from rocketha.process.command_line import Serving, serve
 from rocketha.process.controller_configuration import ControllerConfiguration, read_configuration
@@ -34,6 +33,7 @@ from rocketha.process.controller_records import ControllerRecords
 from rocketha.process.event_loop import EventLoop, Log
 from rocketha.recording.recorder import NOT_RECORDED
 from rocketha.storage.disk import RealDisk
+from rocketha.types import ConnectionId
 
 __all__ = ["ControllerProcess", "main"]
 
@@ -106,10 +106,10 @@ class ControllerProcess:
 
     # ---- channels ----
 
-    def _received(self, channel: ChannelId, frame: bytes) -> None:
+    def _received(self, channel: ConnectionId, frame: bytes) -> None:
         self._step(partial(self.host.received, channel, frame))
 
-    def _gone(self, channel: ChannelId) -> None:
+    def _gone(self, channel: ConnectionId) -> None:
         self._step(partial(self.host.channel_closed, channel))
 
     def _step(self, step: Callable[[], None]) -> None:

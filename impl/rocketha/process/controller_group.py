@@ -28,7 +28,6 @@ from rocketha.controller.dledger_controller import (
     DLedgerControllerMachine,
 )
 from rocketha.controller.host import ChannelPerformer
-from rocketha.controller.state import ChannelId
 from rocketha.controller.state_machine import ControllerStateMachine
 from rocketha.dledger import node as core
 from rocketha.dledger.config import DLedgerConfig
@@ -55,7 +54,7 @@ from rocketha.runtime.events import RequestArrived, ResponseArrived, TimerFired
 from rocketha.runtime.node_host import NodeHost
 from rocketha.runtime.performers import RequestPerformer
 from rocketha.storage.disk import Disk, RealDisk
-from rocketha.types import RequestId, RequestReference
+from rocketha.types import ConnectionId, RequestId, RequestReference
 
 __all__ = ["ControllerGroupProcess"]
 
@@ -241,10 +240,10 @@ class ControllerGroupProcess:
         if self.host.is_up:
             self.host.hear(ResponseArrived(reference=reference, command=command))
 
-    def _frame_received(self, channel: ChannelId, frame: bytes) -> None:
+    def _frame_received(self, channel: ConnectionId, frame: bytes) -> None:
         self._take(FrameReceived(channel, frame))
 
-    def _gone(self, channel: ChannelId) -> None:
+    def _gone(self, channel: ConnectionId) -> None:
         self._take(ChannelGone(channel))
 
     # ---- time ----

@@ -12,11 +12,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final
 
-from rocketha.controller.state import ChannelId
 from rocketha.formats.remoting_frame import frame_stream
 from rocketha.process.clock import ProcessClock
 from rocketha.process.event_loop import EventLoop, Link
 from rocketha.process.packets import PacketHandler
+from rocketha.types import ConnectionId
 
 __all__ = ["ControllerLinks"]
 
@@ -38,16 +38,16 @@ class ControllerLinks:
         loop: EventLoop,
         clock: ProcessClock,
         *,
-        received: Callable[[ChannelId, bytes], None],
-        gone: Callable[[ChannelId], None],
+        received: Callable[[ConnectionId, bytes], None],
+        gone: Callable[[ConnectionId], None],
     ) -> None:
         """Take who hears frames, and of channels that are gone and were not closed here."""
         self._loop = loop
         self._clock = clock
         self._received = received
         self._gone = gone
-        self._channels: dict[ChannelId, Link] = {}
-        self._heard_ms: dict[ChannelId, int] = {}
+        self._channels: dict[ConnectionId, Link] = {}
+        self._heard_ms: dict[ConnectionId, int] = {}
         self._last_channel = 0
         self._notices: dict[str, Link] = {}
         self._outbox: list[Callable[[], None]] = []
@@ -69,42 +69,42 @@ class ControllerLinks:
             lost=lambda *_: self.lost(channel),
         )
 
-    def opened(self, link: Link) -> ChannelId:
+    def opened(self, link: Link) -> ConnectionId:
         """Number a connection."""
         self._last_channel += 1
-        channel = ChannelId(self._last_channel)
+        channel = ConnectionId(self._last_channel)
         self._channels[channel] = link
         self._heard_ms[channel] = self._clock.now_ms()
         return channel
 
-    def received(self, channel: ChannelId, frame: bytes) -> None:
+    def received(self, channel: ConnectionId, frame: bytes) -> None:
         """Pass a frame on."""
         self.heard(channel)
         self._received(channel, frame)
 
-    def heard(self, channel: ChannelId) -> None:
+    def heard(self, channel: ConnectionId) -> None:
         """Note that something has come."""
         self._heard_ms[channel] = self._clock.now_ms()
 
-    def lost(self, channel: ChannelId) -> None:
+    def lost(self, channel: ConnectionId) -> None:
         """Forget a connection that is gone: why, the loop has said."""
         self._forget(channel)
         self._gone(channel)
 
-    def answer(self, channel: ChannelId, data: bytes) -> None:
+    def answer(self, channel: ConnectionId, data: bytes) -> None:
         """Send an answer, unless the channel is gone then."""
         self._outbox.append(partial(self._answer, channel, data))
 
-    def _answer(self, channel: ChannelId, data: bytes) -> None:
+    def _answer(self, channel: ConnectionId, data: bytes) -> None:
         link = self._channels.get(channel)
         if link is not None:
             link.send(data)
 
-    def close(self, channel: ChannelId, *, reason: str) -> None:
+    def close(self, channel: ConnectionId, *, reason: str) -> None:
         """Close a channel."""
         self._outbox.append(partial(self._close, channel, reason))
 
-    def _close(self, channel: ChannelId, reason: str) -> None:
+    def _close(self, channel: ConnectionId, reason: str) -> None:
         link = self._forget(channel)
         if link is not None:
             self._loop.log(f"{link.peer} is closed: {reason}")
@@ -118,7 +118,7 @@ class ControllerLinks:
                 self._close(channel, f"nothing came in {_SILENT_MAX_S:.0f} s")
                 self._gone(channel)
 
-    def _forget(self, channel: ChannelId) -> Link | None:
+    def _forget(self, channel: ConnectionId) -> Link | None:
         self._heard_ms.pop(channel, None)
         return self._channels.pop(channel, None)
 

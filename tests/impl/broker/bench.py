@@ -15,7 +15,7 @@ from rocketha.controller.applied import ControllerEvent
 from rocketha.controller.dispatch import ControllerOptions
 from rocketha.controller.entry import Entry
 from rocketha.controller.host import ControllerHost, ControllerPorts
-from rocketha.controller.state import ChannelId, Group
+from rocketha.controller.state import Group
 from rocketha.formats.controller_request_codec import pull_request, push_request
 from rocketha.formats.controller_requests import ControllerRequest, ElectMaster, Incarnation
 from rocketha.formats.controller_responses import MetadataInfo
@@ -193,10 +193,10 @@ class _AroundController:
     def now_ms(self) -> TimestampMs:
         return TimestampMs(self._bench.now_ms)
 
-    def close(self, channel: ChannelId, *, reason: str) -> None:
+    def close(self, channel: ConnectionId, *, reason: str) -> None:
         """Do nothing."""
 
-    def answer(self, channel: ChannelId, data: bytes) -> None:
+    def answer(self, channel: ConnectionId, data: bytes) -> None:
         del channel
         self.answers.append(data)
 
@@ -356,7 +356,7 @@ class Bench:
         assert pulled is not None
         if self.loses(replica, pull_request(pulled[0])):
             return
-        self.controller.received(ChannelId(self._number(replica)), data)
+        self.controller.received(ConnectionId(self._number(replica)), data)
         notices, self._around.notices = self._around.notices, []
         answers, self._around.answers = self._around.answers, []
         for answer in answers:

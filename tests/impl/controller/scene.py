@@ -8,7 +8,7 @@ from rocketha.controller.applied import Applied
 from rocketha.controller.entry import Change, ChannelClosed, Entry, InactiveScanned, Started
 from rocketha.controller.machine import apply
 from rocketha.controller.queries import Query, answer_query
-from rocketha.controller.state import ChannelId, ControllerState, Group
+from rocketha.controller.state import ControllerState, Group
 from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import (
@@ -22,7 +22,7 @@ from rocketha.formats.controller_requests import (
 from rocketha.formats.controller_responses import MetadataInfo, Reply
 from rocketha.known_bugs import NO_BUGS, Bugs
 from rocketha.known_bugs.replica_group import controller_rules
-from rocketha.types import BrokerId, Epoch, Offset, SyncStateSetEpoch, TimestampMs
+from rocketha.types import BrokerId, ConnectionId, Epoch, Offset, SyncStateSetEpoch, TimestampMs
 
 CLUSTER, GROUP = "cluster", "broker-a"
 METADATA = MetadataInfo(
@@ -51,7 +51,7 @@ class Scene:
         entry = Entry(
             at_ms=TimestampMs(self.now_ms),
             change=change,
-            channel=ChannelId(channel),
+            channel=ConnectionId(channel),
             elect_unclean=unclean,
         )
         applied = apply(self.state, entry, controller_rules(bugs))

@@ -19,7 +19,7 @@ from rocketha.controller.entry import Entry
 from rocketha.controller.host import ChannelPerformer
 from rocketha.controller.machine import apply
 from rocketha.controller.node import ControllerNode
-from rocketha.controller.state import ChannelId, ControllerState
+from rocketha.controller.state import ControllerState
 from rocketha.errors import PacketError
 from rocketha.replicated_log.replicated_log import (
     EntryApplied,
@@ -29,7 +29,7 @@ from rocketha.replicated_log.replicated_log import (
     Proposed,
 )
 from rocketha.runtime.node_host import NodeHost, no_files
-from rocketha.types import LogIndex, Term, TimestampMs
+from rocketha.types import ConnectionId, LogIndex, Term, TimestampMs
 
 _AT = LogPosition(LogIndex(1), Term(0))
 
@@ -86,7 +86,7 @@ class Front:
     def __init__(self, node: ControllerNode, options: ControllerOptions) -> None:
         self.node = node
         self.answers: list[bytes] = []
-        self.closed: list[ChannelId] = []
+        self.closed: list[ConnectionId] = []
         self._now_ms = TimestampMs(0)
         self.host = NodeHost(
             ControllerCore(options),
@@ -107,11 +107,11 @@ class Front:
     def now_ms(self) -> TimestampMs:
         return self._now_ms
 
-    def answer(self, channel: ChannelId, data: bytes) -> None:
+    def answer(self, channel: ConnectionId, data: bytes) -> None:
         del channel
         self.answers.append(data)
 
-    def close(self, channel: ChannelId, *, reason: str) -> None:
+    def close(self, channel: ConnectionId, *, reason: str) -> None:
         del reason
         self.closed.append(channel)
 

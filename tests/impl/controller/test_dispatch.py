@@ -13,7 +13,7 @@ from model_tests.format_strategies import remoting_commands
 from rocketha.controller.dispatch import Arrival, ControllerOptions
 from rocketha.controller.machine import apply
 from rocketha.controller.node import ControllerNode
-from rocketha.controller.state import ChannelId, ControllerState, Group, Replica
+from rocketha.controller.state import ControllerState, Group, Replica
 from rocketha.errors import DiskError, PowerCutError
 from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_codes import RequestCode, ResponseCode
@@ -35,13 +35,13 @@ from rocketha.formats.remoting_command import RemotingCommand, Serialization
 from rocketha.formats.remoting_frame import pull_command, push_command
 from rocketha.storage.cut_disk import CutDisk
 from rocketha.storage.memory_disk import MemoryDisk
-from rocketha.types import BrokerId, Epoch, SyncStateSetEpoch, TimestampMs
+from rocketha.types import BrokerId, ConnectionId, Epoch, SyncStateSetEpoch, TimestampMs
 from tests.golden.generate import golden_frames
 from tests.impl.controller.scene import CLUSTER, GROUP, METADATA, ids, with_master
 from tests.impl.controller.serving import Front, Served, serve
 
 OPTIONS = ControllerOptions(metadata=METADATA)
-ARRIVAL = Arrival(at_ms=TimestampMs(1_000), channel=ChannelId(1))
+ARRIVAL = Arrival(at_ms=TimestampMs(1_000), channel=ConnectionId(1))
 GOOD = push_command(push_request(GetReplicaInfo(broker_name=GROUP), opaque=5))
 
 
@@ -211,7 +211,7 @@ def test_the_answer_of_an_election_has_the_group() -> None:
     scene = with_master(1, 2)
     scene.silence(2)
     command = push_request(ElectMaster(broker_name=GROUP, broker_id=BrokerId(2)), opaque=1)
-    arrival = Arrival(at_ms=TimestampMs(scene.now_ms), channel=ChannelId(2))
+    arrival = Arrival(at_ms=TimestampMs(scene.now_ms), channel=ConnectionId(2))
     outcome = serve(scene.state, push_command(command), arrival=arrival, options=OPTIONS)
     _, reply = reply_in(outcome.out, RequestCode.ELECT_MASTER)
     assert isinstance(reply.content, Elected)

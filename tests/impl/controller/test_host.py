@@ -12,12 +12,12 @@ from rocketha.controller.dispatch import ControllerOptions
 from rocketha.controller.entry import ChannelClosed, Entry, InactiveScanned, Started
 from rocketha.controller.host import ControllerHost, ControllerPorts
 from rocketha.controller.node import ControllerNode
-from rocketha.controller.state import NO_CHANNEL, ChannelId
+from rocketha.controller.state import NO_CHANNEL
 from rocketha.formats.controller_request_codec import pull_role_changed, push_request
 from rocketha.formats.controller_requests import ControllerRequest, ElectMaster, Heartbeat
 from rocketha.formats.remoting_frame import pull_command, push_command
 from rocketha.storage.memory_disk import MemoryDisk
-from rocketha.types import BrokerId, TimestampMs
+from rocketha.types import BrokerId, ConnectionId, TimestampMs
 from tests.impl.controller.scene import CLUSTER, METADATA, with_master
 
 NAME: Final = "broker-a"
@@ -34,10 +34,10 @@ class World:
     def now_ms(self) -> TimestampMs:
         return TimestampMs(self.shows_ms)
 
-    def close(self, channel: ChannelId, *, reason: str) -> None:
+    def close(self, channel: ConnectionId, *, reason: str) -> None:
         self.calls.append(("close", channel, reason))
 
-    def answer(self, channel: ChannelId, data: bytes) -> None:
+    def answer(self, channel: ConnectionId, data: bytes) -> None:
         del data
         self.calls.append(("answer", channel))
 
@@ -88,13 +88,13 @@ def test_it_starts_hears_scans_and_goes_on_from_the_disk() -> None:
     assert [entry.change for entry in world.entries] == [Started()]
 
     world.shows_ms = 59_000
-    host.received(ChannelId(5), heartbeat(2))
+    host.received(ConnectionId(5), heartbeat(2))
     assert ("answer", 5) in world.calls
     world.shows_ms = 61_000
     host.scan()
     assert host.node.state.groups[NAME].master == 2
     world.shows_ms += 1
-    host.channel_closed(ChannelId(5))
+    host.channel_closed(ConnectionId(5))
 
     assert not host.node.state.groups[NAME].is_alive(BrokerId(2), TimestampMs(61_001))
     stamps = [(entry.at_ms, entry.channel) for entry in world.entries]
@@ -107,12 +107,12 @@ def test_it_starts_hears_scans_and_goes_on_from_the_disk() -> None:
 
 def test_effects_come_in_their_order_the_answer_last_and_the_entry_is_recorded() -> None:
     host, world, _ = a_host()
-    host.received(ChannelId(4), heartbeat(1))
-    host.received(ChannelId(5), heartbeat(2))
+    host.received(ConnectionId(4), heartbeat(1))
+    host.received(ConnectionId(5), heartbeat(2))
     world.calls.clear()
 
     elect = ElectMaster(broker_name=NAME, broker_id=BrokerId(2), designate_elect=True)
-    host.received(ChannelId(9), frame(elect))
+    host.received(ConnectionId(9), frame(elect))
     assert world.calls == [
         ("notify", "h1:1", 2),
         ("notify", "h2:1", 2),
@@ -121,7 +121,7 @@ def test_effects_come_in_their_order_the_answer_last_and_the_entry_is_recorded()
     ]
 
     world.calls.clear()
-    host.channel_closed(ChannelId(5))  # it was the master's
+    host.channel_closed(ConnectionId(5))  # it was the master's
     assert world.calls == [("scan soon",), ("applied", BrokerEvicted)]
 
     world.calls.clear()
@@ -133,7 +133,7 @@ def test_effects_come_in_their_order_the_answer_last_and_the_entry_is_recorded()
 
 def test_who_sends_nonsense_loses_the_channel_and_nothing_is_logged() -> None:
     host, world, _ = a_host()
-    host.received(ChannelId(3), b"nonsense")
+    host.received(ConnectionId(3), b"nonsense")
     reason = "frame length at byte 0: is 1852796531, over 16777212"
     assert world.calls == [("close", 3, reason)]
     assert len(world.entries) == 1
@@ -144,7 +144,7 @@ def test_only_a_scan_says_whether_a_broker_that_lacks_messages_may_be_elected(
     unclean: bool,
 ) -> None:
     host, world, _ = a_host(unclean=unclean)
-    host.channel_closed(ChannelId(1))
+    host.channel_closed(ConnectionId(1))
     host.scan()
     assert [entry.elect_unclean for entry in world.entries] == [False, False, unclean]
 
@@ -153,8 +153,8 @@ def test_a_controller_that_is_down_hears_nothing() -> None:
     host, world, _ = a_host()
     before = host.node.state
     host.stop()
-    host.received(ChannelId(5), heartbeat(2))
-    host.channel_closed(ChannelId(5))
+    host.received(ConnectionId(5), heartbeat(2))
+    host.channel_closed(ConnectionId(5))
     host.scan()
     assert world.calls == []
     assert host.node.state == before

@@ -17,7 +17,6 @@ from rocketha.controller.core import (
 from rocketha.controller.dispatch import ControllerOptions
 from rocketha.controller.entry import Entry
 from rocketha.controller.host import ChannelPerformer
-from rocketha.controller.state import ChannelId
 from rocketha.controller.state_machine import ControllerStateMachine
 from rocketha.formats.controller_codes import RequestCode, ResponseCode
 from rocketha.formats.controller_request_codec import push_request
@@ -39,10 +38,10 @@ from rocketha.replicated_log.replicated_log import (
     ProposalPerformer,
 )
 from rocketha.runtime.node_host import NodeHost, no_files
-from rocketha.types import BrokerId, LogIndex, Term, TimestampMs
+from rocketha.types import BrokerId, ConnectionId, LogIndex, Term, TimestampMs
 from tests.impl.controller.scene import CLUSTER, GROUP, METADATA, with_master
 
-ONE, TWO, THREE = ChannelId(1), ChannelId(2), ChannelId(3)
+ONE, TWO, THREE = ConnectionId(1), ConnectionId(2), ConnectionId(3)
 
 
 class LaterLog:
@@ -96,7 +95,7 @@ class Controller:
         for entry in with_master(1, 2).entries:
             self.machine.on_apply(entry)
         self.log = LaterLog(self.machine)
-        self.said: list[tuple[ChannelId, RemotingCommand]] = []
+        self.said: list[tuple[ConnectionId, RemotingCommand]] = []
         self.notified: list[str] = []
         self.acted: list[EntryActed] = []
         self.host = self.process()
@@ -115,10 +114,10 @@ class Controller:
         host.state = LeadingController(self.machine.state)
         return host
 
-    def ask(self, channel: ChannelId, request: ControllerRequest, *, opaque: int = 1) -> None:
+    def ask(self, channel: ConnectionId, request: ControllerRequest, *, opaque: int = 1) -> None:
         self.host.take(FrameReceived(channel, push_command(push_request(request, opaque=opaque))))
 
-    def answered(self) -> list[tuple[ChannelId, int]]:
+    def answered(self) -> list[tuple[ConnectionId, int]]:
         """Take who was answered, and which request."""
         said, self.said = self.said, []
         return [(channel, command.opaque) for channel, command in said]
@@ -132,12 +131,12 @@ class Controller:
     def now_ms(self) -> TimestampMs:
         return TimestampMs(50_000)
 
-    def answer(self, channel: ChannelId, data: bytes) -> None:
+    def answer(self, channel: ConnectionId, data: bytes) -> None:
         pulled = pull_command(data)
         assert pulled is not None
         self.said.append((channel, pulled[0]))
 
-    def close(self, channel: ChannelId, *, reason: str) -> None:
+    def close(self, channel: ConnectionId, *, reason: str) -> None:
         raise AssertionError(f"nobody is refused: {channel}: {reason}")
 
     def notify(self, address: str, data: bytes) -> None:
@@ -195,7 +194,7 @@ def heartbeat(number: int) -> Heartbeat:
 
 def with_both_brokers(controller: Controller) -> None:
     for number in (1, 2):
-        controller.ask(ChannelId(10 + number), heartbeat(number))
+        controller.ask(ConnectionId(10 + number), heartbeat(number))
     controller.log.agree()
     controller.said.clear()
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from rocketha.controller.applied import BrokerEvicted, ChannelExpired, MasterElected, ScanSoon
-from rocketha.controller.state import NO_CHANNEL, ChannelId
+from rocketha.controller.state import NO_CHANNEL
 from rocketha.formats.controller_codes import ResponseCode
-from rocketha.types import BrokerId, TimestampMs
+from rocketha.types import BrokerId, ConnectionId, TimestampMs
 from tests.impl.controller.scene import TIMEOUT_MS, Scene, code, registered, with_master
 
 
@@ -108,7 +108,7 @@ def test_the_scan_closes_silent_channels_and_says_who_is_gone() -> None:
     scene.silence(1)
     applied = scene.scan()
 
-    assert applied.effects == (ChannelExpired(channel=ChannelId(2)),)
+    assert applied.effects == (ChannelExpired(channel=ConnectionId(2)),)
     assert [e.broker_id for e in applied.events if isinstance(e, BrokerEvicted)] == [2]
     assert scene.scan().events == ()
 

@@ -10,7 +10,6 @@ from typing import Final
 import pytest
 
 from rocketha.controller.dispatch import Arrival, ControllerOptions
-from rocketha.controller.state import ChannelId
 from rocketha.formats.controller_codes import RequestCode, ResponseCode
 from rocketha.formats.controller_requests import (
     CleanBrokerData,
@@ -21,7 +20,7 @@ from rocketha.formats.controller_requests import (
 from rocketha.formats.controller_responses import Reply, pull_reply
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.formats.remoting_frame import pull_command, push_command
-from rocketha.types import BrokerId, TimestampMs
+from rocketha.types import BrokerId, ConnectionId, TimestampMs
 from tests.impl.controller.scene import (
     CLUSTER,
     GROUP,
@@ -98,7 +97,7 @@ def _on_the_wire(request: RequestCode, **fields: str) -> Callable[[Scene], Reply
 
     def ask(scene: Scene) -> Reply:
         frame = push_command(RemotingCommand(code=request, opaque=1, ext_fields=fields))
-        arrival = Arrival(at_ms=TimestampMs(scene.now_ms), channel=ChannelId(1))
+        arrival = Arrival(at_ms=TimestampMs(scene.now_ms), channel=ConnectionId(1))
         served = serve(
             scene.state, frame, arrival=arrival, options=ControllerOptions(metadata=METADATA)
         )

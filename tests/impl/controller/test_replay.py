@@ -24,7 +24,7 @@ from rocketha.controller.entry import (
 )
 from rocketha.controller.machine import apply, replay
 from rocketha.controller.node import ControllerNode
-from rocketha.controller.state import ChannelId, ControllerState
+from rocketha.controller.state import ControllerState
 from rocketha.errors import ControllerLogError
 from rocketha.formats.controller_bodies import SyncStateSet
 from rocketha.formats.controller_request_codec import push_request
@@ -42,7 +42,7 @@ from rocketha.formats.controller_requests import (
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.formats.remoting_frame import push_command
 from rocketha.storage.memory_disk import MemoryDisk
-from rocketha.types import BrokerId, Epoch, Offset, SyncStateSetEpoch, TimestampMs
+from rocketha.types import BrokerId, ConnectionId, Epoch, Offset, SyncStateSetEpoch, TimestampMs
 from tests.impl.controller.promises import broken_promises
 from tests.impl.controller.scene import CLUSTER, METADATA, with_master
 
@@ -121,7 +121,7 @@ def entries(changes: st.SearchStrategy[Change]) -> st.SearchStrategy[Entry]:
         Entry,
         at_ms=st.integers(0, 60_000).map(TimestampMs),
         change=changes,
-        channel=st.integers(0, 4).map(ChannelId),
+        channel=st.integers(0, 4).map(ConnectionId),
         elect_unclean=st.booleans(),
     )
 
@@ -224,7 +224,7 @@ def test_the_logs_above_do_a_lot() -> None:
 @given(requests())
 def test_every_request_survives_the_log(request_: ControllerRequest) -> None:
     if isinstance(request_, LoggedRequest):
-        entry = Entry(at_ms=TimestampMs(7), change=request_, channel=ChannelId(3))
+        entry = Entry(at_ms=TimestampMs(7), change=request_, channel=ConnectionId(3))
         assert decode_entry(encode_entry(entry)) == entry
 
 

@@ -11,7 +11,6 @@ from rocketha.controller.dledger_controller import (
     DLedgerControllerMachine,
 )
 from rocketha.controller.entry import Entry
-from rocketha.controller.state import ChannelId
 from rocketha.controller.state_machine import ControllerStateMachine
 from rocketha.controller.tables import push_tables
 from rocketha.dledger.config import DLedgerConfig
@@ -44,7 +43,7 @@ from rocketha.sim.replica_group.controller_group import ControllerGroup, Control
 from rocketha.sim.replica_group.null_observer import NullGroupObserver
 from rocketha.sim.replica_group.plan import draw_group_run
 from rocketha.sim.replica_group.simulation import SIMULATION
-from rocketha.types import BrokerId, TimestampMs
+from rocketha.types import BrokerId, ConnectionId, TimestampMs
 from tests.impl.controller.scene import CLUSTER, GROUP, with_master
 
 NEXT_ID = GetNextBrokerId(cluster_name=CLUSTER, broker_name=GROUP)
@@ -54,9 +53,9 @@ class World:
     """Hears what the members say. Implements `GroupListener`."""
 
     def __init__(self, members: int = 3, *, seed: int = 1, bugs: Bugs = NO_BUGS) -> None:
-        self.said: list[tuple[ChannelId, Reply]] = []
+        self.said: list[tuple[ConnectionId, Reply]] = []
         self.entries: list[Entry] = []
-        self.asked: dict[tuple[ChannelId, int], RequestCode] = {}
+        self.asked: dict[tuple[ConnectionId, int], RequestCode] = {}
         self.scheduler = Scheduler()
         streams = PerPurposeStreams(seed, UNRESTRICTED)
         plan = draw_group_run(streams, SimOptions(controllers=members, bugs=bugs))
@@ -81,13 +80,13 @@ class World:
 
     # ---- the listener ----
 
-    def answer(self, channel: ChannelId, data: bytes) -> None:
+    def answer(self, channel: ConnectionId, data: bytes) -> None:
         pulled = pull_command(data)
         assert pulled is not None
         command = pulled[0]
         self.said.append((channel, pull_reply(command, self.asked[channel, command.opaque])))
 
-    def close(self, channel: ChannelId, *, reason: str) -> None:
+    def close(self, channel: ConnectionId, *, reason: str) -> None:
         raise AssertionError(f"{channel}: {reason}")
 
     def notify_from(self, controller: int, address: str, data: bytes) -> None:
@@ -116,8 +115,10 @@ class World:
                 return leader
         raise AssertionError("nobody leads")
 
-    def ask(self, member: ControllerMember, request: ControllerRequest, number: int) -> ChannelId:
-        channel = ChannelId(100_000 * member.number + 1)
+    def ask(
+        self, member: ControllerMember, request: ControllerRequest, number: int
+    ) -> ConnectionId:
+        channel = ConnectionId(100_000 * member.number + 1)
         assert place_of(channel) == member.number
         command = push_request(request, opaque=number)
         self.asked[channel, number] = RequestCode(command.code)
@@ -276,7 +277,7 @@ def test_a_snapshot_of_a_hundred_thousand_groups_has_room_in_a_request() -> None
             register_check_code=f"10.0.{number}:10911;{number}",
         )
         machine.machine.on_apply(
-            Entry(at_ms=TimestampMs(number), change=request, channel=ChannelId(number))
+            Entry(at_ms=TimestampMs(number), change=request, channel=ConnectionId(number))
         )
     tables, data = push_tables(machine.machine.state), machine.on_snapshot_save()
 

@@ -6,12 +6,11 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from rocketha.controller.state import ChannelId
 from rocketha.sim.engine.faults import Fault, FaultCounts
 from rocketha.sim.engine.random_source import PerPurposeStreams
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.replica_group.channels import CALM_CHANNELS, ChannelFaults, Channels
-from rocketha.types import BrokerId
+from rocketha.types import BrokerId, ConnectionId
 
 ONE, TWO = BrokerId(1), BrokerId(2)
 
@@ -23,8 +22,8 @@ class Talk:
     faults: ChannelFaults = CALM_CHANNELS
     scheduler: Scheduler = field(default_factory=Scheduler)
     counts: FaultCounts = field(default_factory=FaultCounts)
-    asked_of: list[tuple[ChannelId, bytes]] = field(default_factory=list)
-    closed_at: list[tuple[ChannelId, int]] = field(default_factory=list)
+    asked_of: list[tuple[ConnectionId, bytes]] = field(default_factory=list)
+    closed_at: list[tuple[ConnectionId, int]] = field(default_factory=list)
     heard: list[tuple[BrokerId, bytes]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -36,14 +35,14 @@ class Talk:
             faults=self.faults,
         )
 
-    def asked(self, channel: ChannelId, data: bytes) -> None:
+    def asked(self, channel: ConnectionId, data: bytes) -> None:
         self.asked_of.append((channel, data))
         self.channels.answer(channel, b"re:" + data)
 
-    def closed(self, channel: ChannelId) -> None:
+    def closed(self, channel: ConnectionId) -> None:
         self.closed_at.append((channel, self.scheduler.now_ms))
 
-    def answered(self, broker: BrokerId, data: bytes, channel: ChannelId | None) -> None:
+    def answered(self, broker: BrokerId, data: bytes, channel: ConnectionId | None) -> None:
         del channel
         self.heard.append((broker, data))
 
@@ -61,7 +60,7 @@ def test_requests_and_answers_keep_their_order_on_one_channel() -> None:
     for frame in frames(30):
         talk.channels.ask(ONE, frame)
     talk.run()
-    assert talk.asked_of == [(ChannelId(1), frame) for frame in frames(30)]
+    assert talk.asked_of == [(ConnectionId(1), frame) for frame in frames(30)]
     assert talk.heard == [(ONE, b"re:" + frame) for frame in frames(30)]
 
 
@@ -70,7 +69,7 @@ def test_a_broker_has_a_channel_of_its_own() -> None:
     talk.channels.ask(ONE, b"a")
     talk.channels.ask(TWO, b"b")
     talk.run()
-    assert sorted(talk.asked_of) == [(ChannelId(1), b"a"), (ChannelId(2), b"b")]
+    assert sorted(talk.asked_of) == [(ConnectionId(1), b"a"), (ConnectionId(2), b"b")]
 
 
 def test_a_broken_channel_is_followed_by_another_and_its_answers_are_lost() -> None:
@@ -79,19 +78,19 @@ def test_a_broken_channel_is_followed_by_another_and_its_answers_are_lost() -> N
     talk.channels.drop(ONE)
     talk.channels.ask(ONE, b"b")
     talk.run()
-    assert talk.asked_of == [(ChannelId(1), b"a"), (ChannelId(2), b"b")]
+    assert talk.asked_of == [(ConnectionId(1), b"a"), (ConnectionId(2), b"b")]
     assert talk.heard == [(ONE, b"re:b")]
-    assert [channel for channel, _ in talk.closed_at] == [ChannelId(1)]
+    assert [channel for channel, _ in talk.closed_at] == [ConnectionId(1)]
 
 
 def test_what_does_not_leave_a_broker_that_ends_goes_over_no_channel() -> None:
     talk = Talk()
-    assert talk.channels.ask(ONE, b"a", leaves=False) == ChannelId(1)
+    assert talk.channels.ask(ONE, b"a", leaves=False) == ConnectionId(1)
     assert talk.channels.of(ONE) is None
-    assert talk.channels.ask(ONE, b"b") == ChannelId(2)
-    assert talk.channels.ask(ONE, b"c", leaves=False) == ChannelId(2)
+    assert talk.channels.ask(ONE, b"b") == ConnectionId(2)
+    assert talk.channels.ask(ONE, b"c", leaves=False) == ConnectionId(2)
     talk.run()
-    assert talk.asked_of == [(ChannelId(2), b"b")]
+    assert talk.asked_of == [(ConnectionId(2), b"b")]
 
 
 def test_nobody_hears_of_a_channel_whose_broker_went_silently() -> None:
@@ -109,7 +108,7 @@ def test_a_late_close_comes_when_the_broker_is_back() -> None:
     talk.channels.ask(ONE, b"b")
     talk.run()
     [(channel, at_ms)] = talk.closed_at
-    assert channel == ChannelId(1)
+    assert channel == ConnectionId(1)
     assert at_ms > 20
     assert talk.counts.by_name() == {"late-close": 1}
 
@@ -118,12 +117,12 @@ def test_what_comes_on_a_channel_that_the_controller_has_ended_is_lost() -> None
     talk = Talk()
     talk.channels.ask(ONE, b"a")
     talk.run()
-    talk.channels.refuse(ChannelId(1))
+    talk.channels.refuse(ConnectionId(1))
     talk.channels.ask(ONE, b"lost")
     talk.run()
     talk.channels.ask(ONE, b"b")
     talk.run()
-    assert talk.asked_of == [(ChannelId(1), b"a"), (ChannelId(2), b"b")]
+    assert talk.asked_of == [(ConnectionId(1), b"a"), (ConnectionId(2), b"b")]
 
 
 @pytest.mark.parametrize(
@@ -155,7 +154,7 @@ def test_a_partition_holds_up_one_direction(up: bool) -> None:
     talk.channels.ask(ONE, b"a")
     talk.channels.ask(TWO, b"b")
     talk.run()
-    assert ((ChannelId(1), b"a") in talk.asked_of) is not up
+    assert ((ConnectionId(1), b"a") in talk.asked_of) is not up
     assert talk.heard == [(TWO, b"re:b")]
 
     talk.channels.heal()

@@ -9,12 +9,11 @@ from rocketha.broker.effects import GroupAction, GroupActionName
 from rocketha.broker.events import GroupEvent, PullRequested, PutRequested
 from rocketha.controller.applied import ControllerEvent
 from rocketha.controller.entry import Entry
-from rocketha.controller.state import ChannelId
 from rocketha.ha.effects import ActionName, SpecAction
 from rocketha.runtime.effects import AnswerClient
 from rocketha.runtime.events import HostEvent
 from rocketha.sim.epoch_truncation.actions import Crashed
-from rocketha.types import BrokerId
+from rocketha.types import BrokerId, ConnectionId
 
 __all__ = [
     "ChannelEnded",
@@ -41,7 +40,7 @@ class ControllerActed:
 class ControllerFrame:
     """A frame between the controller and somebody, as it is on the wire."""
 
-    channel: ChannelId | None
+    channel: ConnectionId | None
     """The one that it goes over; None: a notice, on a connection of its own."""
     broker: BrokerId | None
     """Who is at the other end; None: an operator."""
@@ -56,7 +55,7 @@ class ControllerFrame:
 class ChannelEnded:
     """The controller hears that a channel is gone."""
 
-    channel: ChannelId
+    channel: ConnectionId
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,12 +16,11 @@ from functools import partial
 from random import Random
 from typing import Final, Protocol, TypeAlias
 
-from rocketha.controller.state import ChannelId
 from rocketha.sim.engine.faults import Fault, FaultCounts
 from rocketha.sim.engine.node import broker_address
 from rocketha.sim.engine.random_source import InjectionPoint, RandomSource
 from rocketha.sim.engine.scheduler import Scheduler
-from rocketha.types import BrokerId
+from rocketha.types import BrokerId, ConnectionId
 
 __all__ = ["CALM_CHANNELS", "OUTSIDE", "ChannelFaults", "Channels", "Peers", "is_outside"]
 
@@ -50,7 +49,7 @@ CALM_CHANNELS: Final = ChannelFaults()
 """No faults."""
 
 
-def is_outside(channel: ChannelId) -> bool:
+def is_outside(channel: ConnectionId) -> bool:
     """Tell whether a channel is one of whoever belongs to no group."""
     return channel >= OUTSIDE
 
@@ -58,15 +57,15 @@ def is_outside(channel: ChannelId) -> bool:
 class Peers(Protocol):
     """Who hears what arrives."""
 
-    def asked(self, channel: ChannelId, data: bytes) -> None:
+    def asked(self, channel: ConnectionId, data: bytes) -> None:
         """Give a frame to the controller, which answers with `Channels.answer`, or never."""
         ...
 
-    def closed(self, channel: ChannelId) -> None:
+    def closed(self, channel: ConnectionId) -> None:
         """Tell the controller that a channel is gone."""
         ...
 
-    def answered(self, broker: BrokerId, data: bytes, channel: ChannelId | None) -> None:
+    def answered(self, broker: BrokerId, data: bytes, channel: ConnectionId | None) -> None:
         """Give a frame of the controller to a broker, which has this channel to it now."""
         ...
 
@@ -109,17 +108,17 @@ class Channels:
         self._counts = counts
         self._last = before
         self._last_outside = OUTSIDE + before
-        self._open: dict[BrokerId, ChannelId] = {}
-        self._owners: dict[ChannelId, BrokerId] = {}
+        self._open: dict[BrokerId, ConnectionId] = {}
+        self._owners: dict[ConnectionId, BrokerId] = {}
         """Whose a channel is on which the controller was asked."""
-        self._ended: set[ChannelId] = set()
+        self._ended: set[ConnectionId] = set()
         self._ways: dict[tuple[BrokerId, bool], _Way] = {}
 
-    def of(self, broker: BrokerId) -> ChannelId | None:
+    def of(self, broker: BrokerId) -> ConnectionId | None:
         """Return the channel that a broker uses."""
         return self._open.get(broker)
 
-    def owner(self, channel: ChannelId) -> BrokerId | None:
+    def owner(self, channel: ConnectionId) -> BrokerId | None:
         """Return whose a channel is on which the controller was asked; None: an operator's."""
         return self._owners.get(channel)
 
@@ -127,7 +126,7 @@ class Channels:
 
     def ask(
         self, broker: BrokerId, data: bytes, *, leaves: bool = True, controller: int = 0
-    ) -> ChannelId:
+    ) -> ConnectionId:
         """Send a broker's frame to the controller; return the channel that it goes over.
 
         Of a broker that ends before it leaves, only the channel is found.
@@ -160,28 +159,28 @@ class Channels:
     def ask_from_outside(self, data: bytes) -> None:
         """Send a frame of who belongs to no group, over a channel of its own, without delay."""
         self._last_outside += 1
-        self._serve_operator(ChannelId(self._last_outside), data)
+        self._serve_operator(ConnectionId(self._last_outside), data)
 
-    def _serve_operator(self, channel: ChannelId, data: bytes) -> None:
+    def _serve_operator(self, channel: ConnectionId, data: bytes) -> None:
         self._peers.asked(channel, data)
 
-    def _next(self) -> ChannelId:
+    def _next(self) -> ConnectionId:
         self._last += 1
-        return ChannelId(self._last)
+        return ConnectionId(self._last)
 
-    def _reach(self, broker: BrokerId, channel: ChannelId, data: bytes) -> None:
+    def _reach(self, broker: BrokerId, channel: ConnectionId, data: bytes) -> None:
         if channel in self._ended:
             return
         self._owners[channel] = broker
         self._peers.asked(channel, data)
 
-    def answer(self, channel: ChannelId, data: bytes) -> None:
+    def answer(self, channel: ConnectionId, data: bytes) -> None:
         """Send the controller's answer to a broker; an operator does not wait for it."""
         broker = self._owners.get(channel)
         if broker is not None:
             self._post(broker, lambda: self._return(broker, channel, data), up=False)
 
-    def _return(self, broker: BrokerId, channel: ChannelId, answer: bytes) -> None:
+    def _return(self, broker: BrokerId, channel: ConnectionId, answer: bytes) -> None:
         if self._open.get(broker) == channel:
             self._arrive(broker, answer)
 
@@ -205,12 +204,12 @@ class Channels:
                 wait_ms += more_ms
         self._aside(way, lambda: self._end(channel), wait_ms)
 
-    def _end(self, channel: ChannelId) -> None:
+    def _end(self, channel: ConnectionId) -> None:
         if channel not in self._ended:
             self._ended.add(channel)
             self._peers.closed(channel)
 
-    def refuse(self, channel: ChannelId) -> None:
+    def refuse(self, channel: ConnectionId) -> None:
         """Let the controller end a channel; the broker notices, and opens another one."""
         self._ended.add(channel)
         for broker, present in self._open.items():
@@ -219,7 +218,7 @@ class Channels:
                 wait_ms = _Roll(way.rng.getrandbits(_ROLL_BITS)).wait_ms()
                 self._in_order(way, partial(self._forget, broker, channel), wait_ms)
 
-    def _forget(self, broker: BrokerId, channel: ChannelId) -> None:
+    def _forget(self, broker: BrokerId, channel: ConnectionId) -> None:
         if self._open.get(broker) == channel:
             del self._open[broker]
 

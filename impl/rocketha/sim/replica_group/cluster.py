@@ -20,7 +20,7 @@ from rocketha.broker.events import CommandReceived, GroupEvent, PullRequested, P
 from rocketha.broker.state import GroupBroker, Registration
 from rocketha.controller.applied import ControllerEvent
 from rocketha.controller.entry import Entry
-from rocketha.controller.state import NO_CHANNEL, ChannelId, ControllerState, Group
+from rocketha.controller.state import NO_CHANNEL, ControllerState, Group
 from rocketha.formats.controller_codes import RequestCode
 from rocketha.ha.effects import SpecAction
 from rocketha.recording.recorder import NOT_RECORDED, Recording, StepRecorder
@@ -399,7 +399,7 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
 
     # ---- what the channels ask (rocketha.sim.group_channels.Peers) ----
 
-    def asked(self, channel: ChannelId, data: bytes) -> None:
+    def asked(self, channel: ConnectionId, data: bytes) -> None:
         """Let the controller serve a frame."""
         if self._is_recorded and self.controller.serves:
             note_frame_received(self.controller.steps, channel, data)
@@ -412,14 +412,14 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
         self.controller.received(channel, data)
         self._tell_said()
 
-    def closed(self, channel: ChannelId) -> None:
+    def closed(self, channel: ConnectionId) -> None:
         """Let the controller know that a channel is gone."""
         if self.controller.serves:
             note_channel_closed(self.controller.steps, channel)
             self._exchanged(ChannelEnded(channel))
         self.controller.channel_closed(channel)
 
-    def answered(self, broker: BrokerId, data: bytes, channel: ChannelId | None) -> None:
+    def answered(self, broker: BrokerId, data: bytes, channel: ConnectionId | None) -> None:
         """Let a broker hear the controller, if it runs."""
         node = self.nodes[broker]
         if node.state is not None:
@@ -430,13 +430,13 @@ class GroupCluster(HostedCluster[GroupBroker, GroupEvent, SpecAction | GroupActi
 
     # ---- what the controller asks (rocketha.controller.host) ----
 
-    def close(self, channel: ChannelId, *, reason: str) -> None:
+    def close(self, channel: ConnectionId, *, reason: str) -> None:
         """End a channel."""
         del reason
         note_channel_refused(self.controller.steps_of(channel), channel)
         self.channels.refuse(channel)
 
-    def answer(self, channel: ChannelId, data: bytes) -> None:
+    def answer(self, channel: ConnectionId, data: bytes) -> None:
         """Send an answer of the controller over the channel of who asked."""
         owner = self.channels.owner(channel)
         if self._is_recorded and (owner is not None or is_outside(channel)):

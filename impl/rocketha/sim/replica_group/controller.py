@@ -11,13 +11,13 @@ import msgspec
 from rocketha.controller.dispatch import ControllerOptions
 from rocketha.controller.host import Channels, ControllerHost, ControllerPorts, ControllerRecorder
 from rocketha.controller.node import ControllerNode
-from rocketha.controller.state import ChannelId, ControllerState
+from rocketha.controller.state import ControllerState
 from rocketha.recording.json_parts import as_json
 from rocketha.recording.recorder import Parts, Recording, StepRecorder
 from rocketha.sim.engine.clock import Clock
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.storage.memory_disk import MemoryDisk
-from rocketha.types import TimestampMs
+from rocketha.types import ConnectionId, TimestampMs
 
 __all__ = ["CONTROLLER", "ControllerMachine", "SimulatedController"]
 
@@ -52,7 +52,7 @@ class SimulatedController(Protocol):
     steps: StepRecorder
     """What writes down what it hears; of a group nothing does."""
 
-    def steps_of(self, channel: ChannelId) -> StepRecorder:
+    def steps_of(self, channel: ConnectionId) -> StepRecorder:
         """Return what writes down what is said on a channel."""
         ...
 
@@ -84,11 +84,11 @@ class SimulatedController(Protocol):
         """Return what its clock shows."""
         ...
 
-    def received(self, channel: ChannelId, data: bytes) -> None:
+    def received(self, channel: ConnectionId, data: bytes) -> None:
         """Hear a frame."""
         ...
 
-    def channel_closed(self, channel: ChannelId) -> None:
+    def channel_closed(self, channel: ConnectionId) -> None:
         """Hear that a channel is gone."""
         ...
 
@@ -219,11 +219,11 @@ class ControllerMachine:
         """Return the state after the last entry; while it is down, the one that it had."""
         return self.host.node.state
 
-    def received(self, channel: ChannelId, data: bytes) -> None:
+    def received(self, channel: ConnectionId, data: bytes) -> None:
         """Hear a frame."""
         self.host.received(channel, data)
 
-    def channel_closed(self, channel: ChannelId) -> None:
+    def channel_closed(self, channel: ConnectionId) -> None:
         """Hear that a channel is gone."""
         self.host.channel_closed(channel)
 
@@ -231,7 +231,7 @@ class ControllerMachine:
         """Look for groups whose master is gone."""
         self.host.scan()
 
-    def steps_of(self, channel: ChannelId) -> StepRecorder:
+    def steps_of(self, channel: ConnectionId) -> StepRecorder:
         """Return what writes down what it does."""
         del channel
         return self.steps

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from rocketha.controller.state import ChannelId
 from rocketha.sim.engine.faults import FaultCounts
 from rocketha.sim.engine.random_source import RandomSource
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.replica_group.channels import OUTSIDE, ChannelFaults, Channels, Peers
-from rocketha.types import BrokerId
+from rocketha.types import BrokerId, ConnectionId
 
 __all__ = ["ControllerChannels", "place_of"]
 
@@ -22,7 +21,7 @@ _EACH: Final = 100_000
 """So many channels a member may have."""
 
 
-def place_of(channel: ChannelId) -> int:
+def place_of(channel: ConnectionId) -> int:
     """Return the place of the member that a channel is with."""
     return channel % OUTSIDE // _EACH
 
@@ -66,15 +65,15 @@ class ControllerChannels:
         for channels in self._each:
             channels.faults = faults
 
-    def _with(self, channel: ChannelId) -> Channels:
+    def _with(self, channel: ConnectionId) -> Channels:
         return self._each[place_of(channel)]
 
-    def of(self, broker: BrokerId) -> ChannelId | None:
+    def of(self, broker: BrokerId) -> ConnectionId | None:
         """Return a channel that a broker uses."""
         used = (channels.of(broker) for channels in self._each)
         return next((channel for channel in used if channel is not None), None)
 
-    def owner(self, channel: ChannelId) -> BrokerId | None:
+    def owner(self, channel: ConnectionId) -> BrokerId | None:
         """Return whose a channel is; None: an operator's."""
         return self._with(channel).owner(channel)
 
@@ -82,7 +81,7 @@ class ControllerChannels:
 
     def ask(
         self, broker: BrokerId, data: bytes, *, leaves: bool = True, controller: int = 0
-    ) -> ChannelId:
+    ) -> ConnectionId:
         """Send a broker's frame to a member; return the channel that it goes over."""
         return self._each[controller].ask(broker, data, leaves=leaves)
 
@@ -90,7 +89,7 @@ class ControllerChannels:
         """Send a frame of a member that nobody asked for."""
         self._each[controller].notify(broker, data)
 
-    def answer(self, channel: ChannelId, data: bytes) -> None:
+    def answer(self, channel: ConnectionId, data: bytes) -> None:
         """Send the answer to a request over its channel."""
         self._with(channel).answer(channel, data)
 
@@ -119,7 +118,7 @@ class ControllerChannels:
         for channels in self._each:
             channels.drop(broker, silent=silent)
 
-    def refuse(self, channel: ChannelId) -> None:
+    def refuse(self, channel: ConnectionId) -> None:
         """Let a member end a channel."""
         self._with(channel).refuse(channel)
 

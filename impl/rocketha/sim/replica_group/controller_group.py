@@ -31,7 +31,7 @@ from rocketha.controller.dledger_controller import (
 )
 from rocketha.controller.entry import Entry
 from rocketha.controller.host import ChannelPerformer
-from rocketha.controller.state import ChannelId, ControllerState
+from rocketha.controller.state import ControllerState
 from rocketha.controller.state_machine import ControllerStateMachine
 from rocketha.dledger.config import DLedgerConfig
 from rocketha.dledger.node_state import NodeAction, NodeHears, Started
@@ -53,7 +53,7 @@ from rocketha.sim.engine.random_source import RandomSource
 from rocketha.sim.engine.remoting_calls import Arrived, Calls, RemotingCalls
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.replica_group.controller_channels import place_of
-from rocketha.types import BrokerId, TimestampMs
+from rocketha.types import BrokerId, ConnectionId, TimestampMs
 
 __all__ = ["ControllerGroup", "ControllerMember", "GroupListener"]
 
@@ -68,11 +68,11 @@ _Hears: TypeAlias = NodeHears | ControllerHears | NoopApplied | StateLoaded
 class GroupListener(Protocol):
     """Who hears what the members of a controller group say to brokers, and agree on."""
 
-    def answer(self, channel: ChannelId, data: bytes) -> None:
+    def answer(self, channel: ConnectionId, data: bytes) -> None:
         """Send the answer to a request over its channel."""
         ...
 
-    def close(self, channel: ChannelId, *, reason: str) -> None:
+    def close(self, channel: ConnectionId, *, reason: str) -> None:
         """End a channel."""
         ...
 
@@ -188,12 +188,12 @@ class _Ports:
         self._member = member
         self._group = group
 
-    def answer(self, channel: ChannelId, data: bytes) -> None:
+    def answer(self, channel: ConnectionId, data: bytes) -> None:
         """Send the answer to a request over its channel."""
         if not self._member.is_muted:
             self._group.listener.answer(channel, data)
 
-    def close(self, channel: ChannelId, *, reason: str) -> None:
+    def close(self, channel: ConnectionId, *, reason: str) -> None:
         """End a channel."""
         if not self._member.is_muted:
             self._group.listener.close(channel, reason=reason)
@@ -343,10 +343,10 @@ class ControllerGroup:
         """Return the time of the last entry."""
         return TimestampMs(self.state.clock_ms)
 
-    def _member_of(self, channel: ChannelId) -> ControllerMember:
+    def _member_of(self, channel: ConnectionId) -> ControllerMember:
         return self.members[BrokerId(FIRST_CONTROLLER + place_of(channel))]
 
-    def steps_of(self, channel: ChannelId) -> StepRecorder:
+    def steps_of(self, channel: ConnectionId) -> StepRecorder:
         """Return what writes down what the member at the end of a channel does."""
         return self._member_of(channel).recorder
 
@@ -354,11 +354,11 @@ class ControllerGroup:
         """Return what writes down what a member does, by its place."""
         return self.members[BrokerId(FIRST_CONTROLLER + controller)].recorder
 
-    def received(self, channel: ChannelId, data: bytes) -> None:
+    def received(self, channel: ConnectionId, data: bytes) -> None:
         """Let the member at the end of a channel hear a frame."""
         self._member_of(channel).hear(FrameReceived(channel, data))
 
-    def channel_closed(self, channel: ChannelId) -> None:
+    def channel_closed(self, channel: ConnectionId) -> None:
         """Let the member at the end of a channel hear that it is gone."""
         self._member_of(channel).hear(ChannelGone(channel))
 

@@ -14,7 +14,6 @@ from typing import Final, assert_never
 
 from rocketha.broker.events import PullRequested, PutRequested
 from rocketha.broker.state import GroupBroker, PullId
-from rocketha.controller.state import ChannelId
 from rocketha.errors import PacketError
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.formats.remoting_frame import pull_command
@@ -160,7 +159,7 @@ class BrokerRecorders:
 class FrameHeard:
     """A frame that its receiver cannot name: it has no number, or who sends it keeps no records."""
 
-    channel: ChannelId
+    channel: ConnectionId
     code: int
     body: str
     opaque: int
@@ -171,14 +170,14 @@ class FrameHeard:
 class NoFrameHeard:
     """Bytes on a channel that are no frame."""
 
-    channel: ChannelId
+    channel: ConnectionId
 
 
 @dataclass(frozen=True, slots=True)
 class FrameAnswered:
     """The answer to a frame of who keeps no records."""
 
-    channel: ChannelId
+    channel: ConnectionId
     code: int
     body: str
     opaque: int
@@ -188,18 +187,18 @@ class FrameAnswered:
 class ChannelRefused:
     """The controller closes a channel."""
 
-    channel: ChannelId
+    channel: ConnectionId
 
 
 @dataclass(frozen=True, slots=True)
 class ChannelClosed:
     """The controller hears that a channel is gone."""
 
-    channel: ChannelId
+    channel: ConnectionId
 
 
 def note_frame_sent(
-    recorder: StepRecorder, channel: ChannelId, data: bytes, *, to: str, number: int = 0
+    recorder: StepRecorder, channel: ConnectionId, data: bytes, *, to: str, number: int = 0
 ) -> None:
     """Note a frame on a channel to the controller, or an answer on it.
 
@@ -215,7 +214,7 @@ def note_frame_sent(
     recorder.sent(message, to=to, code=command.code, body=_content(command))
 
 
-def note_frame_received(recorder: StepRecorder, channel: ChannelId, data: bytes) -> None:
+def note_frame_received(recorder: StepRecorder, channel: ConnectionId, data: bytes) -> None:
     """Note a frame that came over a channel, at whichever end, or what is none."""
     if not is_frame(data):
         recorder.heard(NoFrameHeard(channel))
@@ -230,12 +229,12 @@ def note_frame_received(recorder: StepRecorder, channel: ChannelId, data: bytes)
         recorder.heard(heard)
 
 
-def note_channel_closed(recorder: StepRecorder, channel: ChannelId) -> None:
+def note_channel_closed(recorder: StepRecorder, channel: ConnectionId) -> None:
     """Note that the controller hears that a channel is gone."""
     recorder.heard(ChannelClosed(channel))
 
 
-def note_channel_refused(recorder: StepRecorder, channel: ChannelId) -> None:
+def note_channel_refused(recorder: StepRecorder, channel: ConnectionId) -> None:
     """Note that the controller closes a channel."""
     recorder.answered(ChannelRefused(channel))
 
@@ -261,7 +260,7 @@ def _pulled(data: bytes) -> tuple[RemotingCommand, SizeBytes] | None:
     return pull_command(data)
 
 
-def _name_of(channel: ChannelId, command: RemotingCommand) -> str | None:
+def _name_of(channel: ConnectionId, command: RemotingCommand) -> str | None:
     """Return what both ends call a frame; one that has no number has no name."""
     if command.opaque == 0:
         return None

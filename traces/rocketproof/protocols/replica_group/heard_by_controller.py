@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import Final
 
 from rocketha.controller.entry import Change, ChannelClosed, Entry, InactiveScanned, Started
-from rocketha.controller.state import ChannelId
 from rocketha.formats.controller_requests import ControllerRequest, Heartbeat, RegisterBroker
 from rocketha.obligations.controller_choices import ControllerChoices
 from rocketha.obligations.signs_of_life import SignsOfLife
 from rocketha.sim.replica_group.actions import ControllerFrame
 from rocketha.sim.replica_group.cluster import GroupCluster
 from rocketha.sim.replica_group.recorders import command_in
+from rocketha.types import ConnectionId
 from rocketproof.protocols.epoch_truncation.values import broker_name
 from rocketproof.protocols.replica_group.frames import (
     SaidOfGroup,
@@ -67,9 +67,9 @@ class HeardByController:
         self.choices = ControllerChoices(self.signs)
         self.lost_master = LostMaster()
         self._has_begun = False
-        self._request: tuple[ChannelId, ControllerRequest] | None = None
+        self._request: tuple[ConnectionId, ControllerRequest] | None = None
         """What was received, until it is applied."""
-        self._codes: dict[tuple[ChannelId, int], int] = {}
+        self._codes: dict[tuple[ConnectionId, int], int] = {}
         """Channel and number of a request -> what it asks."""
 
     def started(self, cluster: GroupCluster) -> None:
@@ -89,7 +89,9 @@ class HeardByController:
         self._request = (channel, request)
         self._note(cluster, request, channel)
 
-    def _note(self, cluster: GroupCluster, request: ControllerRequest, channel: ChannelId) -> None:
+    def _note(
+        self, cluster: GroupCluster, request: ControllerRequest, channel: ConnectionId
+    ) -> None:
         match request:
             case Heartbeat(broker_id=broker, incarnation=incarnation):
                 group = cluster.group
@@ -102,12 +104,12 @@ class HeardByController:
             case _:
                 pass
 
-    def channel_ended(self, cluster: GroupCluster, channel: ChannelId) -> None:
+    def channel_ended(self, cluster: GroupCluster, channel: ConnectionId) -> None:
         """Note a channel that is gone, and with it the master perhaps."""
         self.signs.note_time(cluster.controller_shows_ms)
         self._close(cluster, channel)
 
-    def _close(self, cluster: GroupCluster, channel: ChannelId) -> None:
+    def _close(self, cluster: GroupCluster, channel: ConnectionId) -> None:
         master = None if cluster.group is None else cluster.group.master
         lived = master is not None and self.choices.lives(master)
         self.signs.closed(channel)
@@ -124,7 +126,7 @@ class HeardByController:
 
     def applied(
         self, cluster: GroupCluster, entry: Entry
-    ) -> tuple[ChannelId, ControllerRequest] | None:
+    ) -> tuple[ConnectionId, ControllerRequest] | None:
         """Note that an entry is applied; return the request that it is, and its channel."""
         change: Change = entry.change
         heard, self._request = self._request, None
@@ -161,7 +163,7 @@ class HeardByControllerGroup(HeardByController):
     def heard(self, cluster: GroupCluster, frame: ControllerFrame) -> None:
         """Wait until it is agreed on."""
 
-    def channel_ended(self, cluster: GroupCluster, channel: ChannelId) -> None:
+    def channel_ended(self, cluster: GroupCluster, channel: ConnectionId) -> None:
         """Wait until it is agreed on."""
 
     def said(self, frame: ControllerFrame) -> SaidOfGroup | None:
@@ -171,7 +173,7 @@ class HeardByControllerGroup(HeardByController):
 
     def applied(
         self, cluster: GroupCluster, entry: Entry
-    ) -> tuple[ChannelId, ControllerRequest] | None:
+    ) -> tuple[ConnectionId, ControllerRequest] | None:
         """Note what an entry says; return the request that it is, and its channel."""
         self.signs.note_time(entry.at_ms)
         request: ControllerRequest | None = None

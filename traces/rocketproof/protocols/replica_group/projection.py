@@ -45,7 +45,7 @@ from rocketha.broker.effects import AnswerPull, AnswerPut, GroupAction, GroupAct
 from rocketha.broker.events import CommandReceived
 from rocketha.broker.state import Registration
 from rocketha.controller.entry import InactiveScanned
-from rocketha.controller.state import ChannelId, Group
+from rocketha.controller.state import Group
 from rocketha.errors import PacketError
 from rocketha.formats.controller_requests import (
     AlterSyncStateSet,
@@ -298,7 +298,7 @@ class GroupProjection:
         self._record_rest(cluster, None)
 
     def _registered(
-        self, present: Group, channel: ChannelId, request: ControllerRequest
+        self, present: Group, channel: ConnectionId, request: ControllerRequest
     ) -> BrokerId | None:
         """Note who has registered; return who is back in an incarnation that was not known."""
         if not isinstance(request, RegisterBroker):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rocketha.controller.state import ChannelId, Group
+from rocketha.controller.state import Group
 from rocketha.formats.controller_requests import (
     AlterSyncStateSet,
     CleanBrokerData,
@@ -17,6 +17,7 @@ from rocketha.formats.controller_requests import (
 )
 from rocketha.sim.replica_group.actions import ChannelEnded, ControllerActed, ControllerFrame
 from rocketha.sim.replica_group.cluster import GroupCluster
+from rocketha.types import ConnectionId
 from rocketproof.protocols.epoch_truncation.values import broker_name
 from rocketproof.protocols.replica_group.heard_by_controller import (
     HeardByController,
@@ -80,7 +81,7 @@ class Decisions:
         self,
         before: Group | None,
         present: Group | None,
-        channel: ChannelId,
+        channel: ConnectionId,
         request: RegisterBroker,
     ) -> None:
         """Note that a broker has registered, if that was taken."""
