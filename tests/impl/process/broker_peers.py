@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Self
+from typing import Final
 
 from rocketha.formats.broker_requests import BrokerCode
 from rocketha.formats.controller_codes import RequestCode
@@ -20,8 +15,8 @@ from rocketha.formats.message import Record, RecordCheck, pull_record
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.types import Offset, SizeBytes
 from tests.free_ports import free_ports
-from tests.impl.process.controller_peers import CLUSTER, GROUP, Connection, until
-from tests.source_files import SOURCE_ROOTS
+from tests.impl.process.controller_peers import CLUSTER, GROUP, Connection
+from tests.impl.process.node_run import NodeRun
 
 __all__ = ["SEGMENT", "BrokerRun", "records_in"]
 
@@ -29,16 +24,13 @@ SEGMENT: Final = 4096
 _TIMEOUT_S: Final = 60.0
 
 
-class BrokerRun:
+class BrokerRun(NodeRun):
     """The process of a broker, in a folder; a context manager, which ends it."""
 
     def __init__(self, folder: Path, controller_port: int, **settings: str) -> None:
         """Configure it; `settings` are those of its file, in RocketMQ's names."""
-        self.folder = folder
         _, self.ha_port, self.port = free_ports(3)  # clients' VIP channel is two below
         self.store = folder / "store"
-        self.output = folder / "out.txt"
-        self._popen: subprocess.Popen[bytes] | None = None
         folder.mkdir()
         values = {
             "brokerClusterName": CLUSTER,
@@ -61,41 +53,7 @@ class BrokerRun:
             "haReconnectInterval": "100",
             **settings,
         }
-        self.configuration = folder / "broker.conf"
-        self.configuration.write_text("".join(f"{n}={v}\n" for n, v in values.items() if v))
-
-    def launch(self) -> subprocess.Popen[bytes]:
-        """Start it, without waiting."""
-        paths = os.pathsep.join(str(path) for path in SOURCE_ROOTS)
-        with self.output.open("wb") as file:
-            self._popen = subprocess.Popen(
-                [sys.executable, "-m", "rocketha.process.broker", "-c", str(self.configuration)],
-                stdout=file,
-                stderr=file,
-                env={**os.environ, "PYTHONPATH": paths},
-            )
-        return self._popen
-
-    def start(self) -> None:
-        """Start it, and wait until it serves."""
-        popen = self.launch()
-        until(lambda: "serves" in self.said() or popen.poll() is not None, "it serves")
-        assert popen.poll() is None, self.said()
-
-    def end(self, number: signal.Signals) -> int:
-        """End it by a signal; return its exit code."""
-        assert self._popen is not None
-        self._popen.send_signal(number)
-        return self.wait()
-
-    def wait(self) -> int:
-        """Wait until it has ended; return its exit code."""
-        assert self._popen is not None
-        return self._popen.wait(_TIMEOUT_S)
-
-    def said(self) -> str:
-        """Return what it has printed."""
-        return self.output.read_text()
+        super().__init__("rocketha.process.broker", folder, values)
 
     def command(self, command: RemotingCommand) -> RemotingCommand:
         """Ask it, on a connection of its own."""
@@ -138,19 +96,6 @@ class BrokerRun:
         """Return what its log has on the disk."""
         folder = self.store / "commitlog"
         return b"".join(path.read_bytes() for path in sorted(folder.iterdir()))
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._popen is not None and self._popen.poll() is None:
-            self._popen.kill()
-            self._popen.wait(_TIMEOUT_S)
 
 
 def records_in(body: bytes) -> Iterator[Record]:

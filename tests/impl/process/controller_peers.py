@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
-import signal
 import socket
-import subprocess
-import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -33,9 +27,9 @@ from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.formats.remoting_frame import pull_command, push_command
 from rocketha.types import BrokerId, Epoch, SyncStateSetEpoch
 from tests.free_ports import free_port
-from tests.source_files import SOURCE_ROOTS
+from tests.impl.process.node_run import NodeRun
 
-__all__ = ["GROUP", "Broker", "Connection", "ControllerRun", "until"]
+__all__ = ["GROUP", "Broker", "Connection", "ControllerRun"]
 
 GROUP: Final = "g"
 CLUSTER: Final = "rocketproof"
@@ -51,25 +45,14 @@ _CODES: Final = {
 }
 
 
-def until(holds: Callable[[], bool], what: str) -> None:
-    """Wait until something holds, for a minute: a busy machine starts nothing in 20 s."""
-    deadline = time.monotonic() + _TIMEOUT_S
-    while not holds():
-        assert time.monotonic() < deadline, f"it was never so that {what}"
-        time.sleep(0.01)
-
-
-class ControllerRun:
+class ControllerRun(NodeRun):
     """The process of a controller, in a folder; a context manager, which ends it."""
 
     def __init__(self, folder: Path, **settings: str) -> None:
         """Configure it; `settings` are those of its file."""
-        self.folder = folder
         own = settings.get("controllerDLegerSelfId", "n0")
         said = re.search(rf"{own}-127\.0\.0\.1:(\d+)", settings.get("controllerDLegerPeers", ""))
         self.port = int(said[1]) if said else free_port()
-        self.output = folder / "out.txt"
-        self._popen: subprocess.Popen[bytes] | None = None
         values = {
             "controllerDLegerGroup": "controllers",
             "controllerDLegerSelfId": "n0",
@@ -78,43 +61,7 @@ class ControllerRun:
             "scanNotActiveBrokerInterval": "50",
             **settings,
         }
-        self.configuration = folder / "node.conf"
-        self.configuration.write_text("".join(f"{n}={v}\n" for n, v in values.items() if v))
-
-    def launch(self) -> subprocess.Popen[bytes]:
-        """Start it, without waiting."""
-        paths = os.pathsep.join(str(path) for path in SOURCE_ROOTS)
-        with self.output.open("ab") as file:
-            self._popen = subprocess.Popen(
-                [
-                    sys.executable,
-                    "-m",
-                    "rocketha.process.controller",
-                    "-c",
-                    str(self.configuration),
-                ],
-                stdout=file,
-                stderr=file,
-                env={**os.environ, "PYTHONPATH": paths},
-            )
-        return self._popen
-
-    def start(self) -> None:
-        """Start it, and wait until it serves."""
-        self.output.write_bytes(b"")
-        popen = self.launch()
-        until(lambda: "serves" in self.said() or popen.poll() is not None, "it serves")
-        assert popen.poll() is None, self.said()
-
-    def end(self, number: signal.Signals) -> int:
-        """End it by a signal; return its exit code."""
-        assert self._popen is not None
-        self._popen.send_signal(number)
-        return self._popen.wait(_TIMEOUT_S)
-
-    def said(self) -> str:
-        """Return what it has printed."""
-        return self.output.read_text()
+        super().__init__("rocketha.process.controller", folder, values)
 
     def connect(self) -> Connection:
         """Connect as a tool does."""
@@ -136,19 +83,6 @@ class ControllerRun:
             return False
         assert isinstance(content, MetadataInfo)
         return content.is_leader
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._popen is not None and self._popen.poll() is None:
-            self._popen.kill()
-            self._popen.wait(_TIMEOUT_S)
 
 
 class Connection:

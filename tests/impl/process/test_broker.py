@@ -14,7 +14,8 @@ from rocketha.formats.broker_requests import BrokerCode, BrokerResponse, ha_ques
 from rocketha.formats.remoting_command import RemotingCommand
 from tests.free_ports import free_port
 from tests.impl.process.broker_peers import SEGMENT, BrokerRun, records_in
-from tests.impl.process.controller_peers import Connection, ControllerRun, until
+from tests.impl.process.controller_peers import Connection, ControllerRun
+from tests.impl.process.node_run import until
 
 
 @pytest.fixture

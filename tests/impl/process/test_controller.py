@@ -14,7 +14,8 @@ from rocketha.formats.controller_requests import GetReplicaInfo
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.formats.remoting_frame import push_command
 from rocketha.recording.node_log import NodeLog, read_logs
-from tests.impl.process.controller_peers import GROUP, Broker, ControllerRun, until
+from tests.impl.process.controller_peers import GROUP, Broker, ControllerRun
+from tests.impl.process.node_run import until
 
 
 @pytest.fixture

@@ -22,13 +22,14 @@ from rocketha.recording.node_log import NodeLog
 from rocketha.storage.disk import RealDisk
 from tests.free_ports import free_ports
 from tests.impl.process.broker_peers import BrokerRun, records_in
-from tests.impl.process.controller_peers import GROUP, ControllerRun, until
+from tests.impl.process.controller_peers import GROUP, ControllerRun
 from tests.impl.process.member_records import (
     actions_that_conform,
     judged,
     logs_of,
     records_of,
 )
+from tests.impl.process.node_run import until
 from tlatrace.judgement.verdict import Diverges
 
 MEMBERS = ("n0", "n1", "n2")

@@ -22,8 +22,8 @@ from rocketha.formats.dledger_requests import (
 from rocketha.process.dledger_configuration import read_configuration
 from rocketha.storage.disk import RealDisk
 from rocketha.types import LogIndex, SizeBytes, Term
-from tests.impl.process.controller_peers import until
 from tests.impl.process.dledger_group import DLedgerGroup
+from tests.impl.process.node_run import until
 
 _FILES = StoreOptions(
     mapped_file_size_for_entry_data=SizeBytes(65536),

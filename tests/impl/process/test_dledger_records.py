@@ -5,9 +5,9 @@ from __future__ import annotations
 import signal
 from pathlib import Path
 
-from tests.impl.process.controller_peers import until
 from tests.impl.process.dledger_group import DLedgerGroup
 from tests.impl.process.member_records import actions_that_conform, logs_of, records_of
+from tests.impl.process.node_run import until
 
 KEEPERS = ("n0", "n1")
 """The third one keeps no records."""

@@ -21,7 +21,8 @@ from rocketha.formats.controller_responses import (
 )
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.formats.remoting_frame import pull_command
-from tests.impl.process.controller_peers import GROUP, Broker, ControllerRun, until
+from tests.impl.process.controller_peers import GROUP, Broker, ControllerRun
+from tests.impl.process.node_run import until
 from tests.source_files import ROOT
 
 GOLDEN: Final = ROOT / "tests" / "golden" / "java"
