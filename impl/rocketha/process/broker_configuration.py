@@ -36,25 +36,20 @@ Source: common `BrokerConfig`, store/config `MessageStoreConfig`
 
 from __future__ import annotations
 
-import ipaddress
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from rocketha.broker.options import GroupOptions
-from rocketha.errors import ConfigurationError, PacketError
-from rocketha.formats.properties import pull_properties
 from rocketha.ha.rules import HA_RULES
 from rocketha.ha.state import HaOptions
-from rocketha.process.event_loop import split_address
+from rocketha.process.settings import Settings
 from rocketha.types import Epoch, SizeBytes
 
 __all__ = ["BrokerConfiguration", "may_follow_who_was_named"]
 
 _GIB: Final = 1 << 30
 _SEGMENT_MIN: Final = 1024
-_DIGITS_MAX: Final = 10
 
 
 def may_follow_who_was_named(known: Epoch, epoch: Epoch) -> bool:
@@ -106,12 +101,7 @@ class BrokerConfiguration:
 
         Raises: ConfigurationError
         """
-        try:
-            values = _Values(str(path), pull_properties(path.read_bytes()))
-        except OSError as error:
-            raise ConfigurationError(str(path), reason=error.strerror or str(error)) from error
-        except PacketError as error:
-            raise ConfigurationError(str(path), reason=str(error)) from error
+        values = Settings.read(path)
         host = values.ip4("brokerIP1", "127.0.0.1")
         return cls(
             host=host,
@@ -129,7 +119,7 @@ class BrokerConfiguration:
         )
 
 
-def _group(values: _Values) -> GroupOptions:
+def _group(values: Settings) -> GroupOptions:
     """Read how the group works. Raises: ConfigurationError"""
     known, ha = GroupOptions(), HaOptions()
     return GroupOptions(
@@ -164,56 +154,3 @@ def _group(values: _Values) -> GroupOptions:
         ),
         election_priority=values.number("brokerElectionPriority", known.election_priority, least=0),
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Values:
-    """Reads values; all methods raise `ConfigurationError`."""
-
-    path: str
-    values: Mapping[str, str]
-
-    def text(self, name: str, default: str | None) -> str:
-        value = self.values.get(name) or default
-        if not value:
-            raise ConfigurationError(self.path, reason=f"{name} is missing")
-        return value
-
-    def ip4(self, name: str, default: str) -> str:
-        text = self.text(name, default)
-        try:
-            return str(ipaddress.IPv4Address(text))
-        except ValueError as error:
-            raise ConfigurationError(self.path, reason=f"{name}: {error}") from None
-
-    def number(self, name: str, default: int, *, least: int = 1) -> int:
-        text = self.values.get(name)
-        if text is None:
-            return default
-        if not (text.isascii() and text.isdigit() and len(text) <= _DIGITS_MAX):
-            raise ConfigurationError(self.path, reason=f"{name} is {text[:40]!a}, not a number")
-        if int(text) < least:
-            raise ConfigurationError(self.path, reason=f"{name} is {int(text)}, below {least}")
-        return int(text)
-
-    def port(self, name: str, default: int) -> int:
-        port = self.number(name, default)
-        if port >= 1 << 16:
-            raise ConfigurationError(self.path, reason=f"{name} is {port}, which is no port")
-        return port
-
-    def flag(self, name: str, default: bool) -> bool:
-        text = self.values.get(name, str(default).lower())
-        if text not in ("true", "false"):
-            raise ConfigurationError(self.path, reason=f"{name} is {text[:40]!a}")
-        return text == "true"
-
-    def addresses(self, name: str, *, required: bool = True) -> tuple[str, ...]:
-        text = self.text(name, None) if required else self.values.get(name, "")
-        found = tuple(part.strip() for part in text.split(";") if part.strip())
-        for address in found:
-            try:
-                split_address(address)
-            except ValueError as error:
-                raise ConfigurationError(self.path, reason=f"{name}: {error}") from None
-        return found

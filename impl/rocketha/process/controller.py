@@ -28,9 +28,9 @@ from rocketha.process.clock import ProcessClock
 from rocketha.process.command_line import Serving, serve
 from rocketha.process.controller_configuration import ControllerConfiguration, read_configuration
 from rocketha.process.controller_group import ControllerGroupProcess
-from rocketha.process.controller_links import ControllerLinks
 from rocketha.process.controller_records import ControllerRecords
 from rocketha.process.event_loop import EventLoop, Log
+from rocketha.process.server_links import ServerLinks
 from rocketha.recording.recorder import NOT_RECORDED
 from rocketha.storage.disk import RealDisk
 from rocketha.types import ConnectionId
@@ -47,9 +47,7 @@ class ControllerProcess:
         self._log = log
         self._clock = ProcessClock()
         self._loop = EventLoop(log=log)
-        self._links = ControllerLinks(
-            self._loop, self._clock, received=self._received, gone=self._gone
-        )
+        self._links = ServerLinks(self._loop, self._clock, received=self._received, gone=self._gone)
         self._scans_soon = False
         self._listener = self._loop.listen(configuration.address, self._links.accept)
         self._records: ControllerRecords | None = None

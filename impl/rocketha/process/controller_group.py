@@ -41,13 +41,13 @@ from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.formats.remoting_frame import frame_stream
 from rocketha.process.clock import ProcessClock
 from rocketha.process.controller_configuration import ControllerConfiguration
-from rocketha.process.controller_links import ControllerLinks
 from rocketha.process.controller_records import ControllerRecords
 from rocketha.process.dledger_records import DLedgerRecords
 from rocketha.process.dledger_remoting import DLedgerRemoting
 from rocketha.process.event_loop import EventLoop, Link, Log
 from rocketha.process.node_timers import NodeTimers, has_no_backlog, transfers_nothing
 from rocketha.process.packets import PacketHandler
+from rocketha.process.server_links import ServerLinks
 from rocketha.process.store_lock import lock_store
 from rocketha.recording.dledger_parts import MemberParts, reported_on_disk
 from rocketha.runtime.events import RequestArrived, ResponseArrived, TimerFired
@@ -86,7 +86,7 @@ class ControllerGroupProcess:
             answered=self._answered,
             records=self._member_records,
         )
-        self._links = ControllerLinks(
+        self._links = ServerLinks(
             self._loop, self._clock, received=self._frame_received, gone=self._gone
         )
         self._scans_soon = False

@@ -210,11 +210,16 @@ class Listener:
     """A listening socket."""
 
     def __init__(
-        self, loop: EventLoop, sock: socket.socket, accept: Callable[[Link], Handler | None]
+        self,
+        loop: EventLoop,
+        sock: socket.socket,
+        accept: Callable[[Link], Handler | None],
+        links_max: int,
     ) -> None:
         self._loop = loop
         self._sock = sock
         self._accept = accept
+        self._links_max = links_max
         self._links: set[Link] = set()
 
     @property
@@ -228,6 +233,10 @@ class Listener:
         self._loop.end_listening(self, self._sock)
         self._sock.close()
 
+    def forget(self, link: Link) -> None:
+        """Count a link no more that is closed."""
+        self._links.discard(link)
+
     def ready(self, mask: int) -> None:
         """Hear from the selector that somebody connects."""
         del mask
@@ -238,8 +247,7 @@ class Listener:
                 self._loop.log(f"{self.address} accepts nobody for now: {_reason(error)}")
                 self._loop.rest(self, self._sock)
             return
-        self._links = {link for link in self._links if not link.is_closed}
-        if len(self._links) >= _LINKS_MAX:
+        if len(self._links) >= self._links_max:
             self._loop.log(f"{host}:{port} is turned away: {len(self._links)} are connected")
             sock.close()
             return
@@ -278,10 +286,16 @@ class EventLoop:
 
     # ---- sockets ----
 
-    def listen(self, address: str, accept: Callable[[Link], Handler | None]) -> Listener:
+    def listen(
+        self,
+        address: str,
+        accept: Callable[[Link], Handler | None],
+        *,
+        links_max: int = _LINKS_MAX,
+    ) -> Listener:
         """Listen at `host:port`; port 0 is any free one. `accept` gives who a link belongs to.
 
-        A link for which it gives None is closed.
+        A link for which it gives None is closed, and so are those over `links_max`.
 
         Raises: ListenError
         """
@@ -291,7 +305,7 @@ class EventLoop:
         except (OSError, ValueError) as error:
             raise ListenError(address, reason=str(error)) from error
         sock.setblocking(False)
-        listener = Listener(self, sock, accept)
+        listener = Listener(self, sock, accept, links_max)
         self._listeners[listener] = sock
         self._selector.register(sock, selectors.EVENT_READ, listener.ready)
         return listener
@@ -436,6 +450,8 @@ class EventLoop:
     def forget(self, link: Link, sock: socket.socket) -> None:
         """Watch a link no longer."""
         self._links.discard(link)
+        for listener in self._listeners:
+            listener.forget(link)
         self._selector.unregister(sock)
 
     def lose(self, link: Link, reason: str) -> None:

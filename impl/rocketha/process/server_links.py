@@ -1,9 +1,9 @@
-"""A controller's connections: those that brokers and tools have opened, and its own to brokers.
+"""The connections of a server: those that others have opened, and its own to brokers.
 
-A broker is told who is master at the address that it registered, on a connection of the controller.
+It tells a broker of changes at the address that this has registered, on a connection of its own.
 
-Source: controller `ControllerManager`, `BrokerHousekeepingService`; remoting/netty
-`NettyRemotingServer`, `NettyRemotingClient`
+Source: controller `ControllerManager`, namesrv `NamesrvController`; `BrokerHousekeepingService` of
+both; remoting/netty `NettyRemotingServer`, `NettyRemotingClient`
 """
 
 from __future__ import annotations
@@ -18,17 +18,16 @@ from rocketha.process.event_loop import EventLoop, Link
 from rocketha.process.packets import PacketHandler
 from rocketha.types import ConnectionId
 
-__all__ = ["ControllerLinks"]
+__all__ = ["ServerLinks"]
 
 _SILENT_MAX_S: Final = 120.0
 """Source: `NettyServerConfig.serverChannelMaxIdleTimeSeconds`"""
 
 _NOTIFIED_MAX: Final = 1024
-"""Connections to brokers."""
 
 
-class ControllerLinks:
-    """All of them (rocketha.controller.host.Channels).
+class ServerLinks:
+    """All of them (rocketha.runtime.ports.Channels).
 
     What a step sends and closes waits for `release`: it leaves the process when it was recorded.
     """
@@ -40,8 +39,12 @@ class ControllerLinks:
         *,
         received: Callable[[ConnectionId, bytes], None],
         gone: Callable[[ConnectionId], None],
+        notified_max: int = _NOTIFIED_MAX,
     ) -> None:
-        """Take who hears frames, and of channels that are gone and were not closed here."""
+        """Take who hears frames, and of channels that are gone and were not closed here.
+
+        No more than `notified_max` brokers are told of changes.
+        """
         self._loop = loop
         self._clock = clock
         self._received = received
@@ -50,6 +53,7 @@ class ControllerLinks:
         self._heard_ms: dict[ConnectionId, int] = {}
         self._last_channel = 0
         self._notices: dict[str, Link] = {}
+        self._notified_max = notified_max
         self._outbox: list[Callable[[], None]] = []
 
     def release(self) -> None:
@@ -61,7 +65,7 @@ class ControllerLinks:
     # ---- whoever connects ----
 
     def accept(self, link: Link) -> PacketHandler[bytes]:
-        """Hear a connection that speaks with the controller alone."""
+        """Hear a connection that speaks with this server alone."""
         channel = self.opened(link)
         return PacketHandler(
             frame_stream(),
@@ -131,8 +135,8 @@ class ControllerLinks:
     def _notify(self, address: str, data: bytes) -> None:
         link = self._notices.get(address)
         if link is None:
-            if len(self._notices) >= _NOTIFIED_MAX:
-                self._loop.log(f"{address} is not told: {_NOTIFIED_MAX} brokers are connected")
+            if len(self._notices) >= self._notified_max:
+                self._loop.log(f"{address} is not told: {self._notified_max} brokers are connected")
                 return
             link = self._loop.connect(address, _NoticeHandler(partial(self._notice_lost, address)))
             self._notices[address] = link
@@ -140,7 +144,7 @@ class ControllerLinks:
 
     def _notice_lost(self, address: str, reason: str) -> None:
         self._notices.pop(address, None)
-        self._loop.log(f"{address}, where a broker is told who is master: {reason}")
+        self._loop.log(f"{address}, where a broker is told of changes: {reason}")
 
 
 class _NoticeHandler:
