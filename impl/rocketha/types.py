@@ -49,7 +49,7 @@ BrokerId = NewType("BrokerId", int)
 """Identity of a replica, 64 bits, assigned by the controller from 1 on."""
 
 ConnectionId = NewType("ConnectionId", int)
-"""A connection, unique within one incarnation of a node and never used again."""
+"""A connection of a node, of which one incarnation numbers each in its turn: larger is later."""
 
 HaAddress = NewType("HaAddress", str)
 """Where a broker accepts slaves; for the cores a name without structure."""

@@ -225,14 +225,18 @@ def _register(
 def _unregister(
     state: NameServerState, event: RequestArrived, request: UnregisterBroker
 ) -> NameServerDone:
-    """End what a broker has registered on this connection; another one's is later."""
+    """End what a broker has registered on this connection or an earlier one.
+
+    What it has registered on a later one, it has said since.
+    """
     if sum(one.asked_for for one in state.removals) >= state.options.removals_max:
         refused = NameServerReply(code=NameServerResponse.SYSTEM_ERROR)
         return NameServerDone(state, (_reply(event, refused),))
     group = state.groups.get(request.broker_name)
     present = None if group is None else group.found(request.broker_address)
     answer = _answer(event, None)
-    if present is None or present.conn != event.conn:
+    assert event.conn is not None, "who unregisters has a channel"
+    if present is None or present.conn > event.conn:
         return NameServerDone(state, (answer,))
     ends = _decided(state, request.broker_name, present, asked_for=True)
     return NameServerDone(ends.state, (answer, *ends.effects), ends.action)
@@ -261,6 +265,7 @@ def _reply(event: RequestArrived, reply: NameServerReply) -> Respond:
         body=command.body,
         ext_fields=command.ext_fields,
         remark=command.remark,
+        empty_fields=command.empty_fields,
     )
 
 

@@ -184,6 +184,8 @@ class Respond(Effect):
     body: bytes
     ext_fields: Mapping[str, str] = field(default_factory=lambda: NO_FIELDS)
     remark: str | None = None
+    empty_fields: bool = False
+    """As `RemotingCommand` has it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

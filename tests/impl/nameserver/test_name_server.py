@@ -251,15 +251,17 @@ def test_the_end_of_a_connection_ends_nothing_that_was_registered_on_another(at_
     assert server.found() == ({0: "b1", 2: "b2"}, RW)
 
 
-def test_a_request_to_end_ends_what_came_over_its_connection() -> None:
+@pytest.mark.parametrize("conn", [5, 6], ids=["on its connection", "on a later one"])
+def test_a_request_to_end_ends_what_was_registered_before(conn: int) -> None:
     server = pair()
     says = UnregisterBroker(
         cluster_name="cluster", broker_name="broker", broker_address="b1", broker_id=MASTER
     )
-    server.ask(says, conn=9)
+    server.ask(registration("b1", MASTER, at_ms=2), conn=5)
+    server.ask(says, conn=1)
     assert server.state.removals == ()
-    server.ask(says, conn=1)
-    server.ask(says, conn=1)
+    server.ask(says, conn=conn)
+    server.ask(says, conn=conn)
     assert len(server.state.removals) == 1
     server.take(RemovalDue())
     server.take(RemovalDue())

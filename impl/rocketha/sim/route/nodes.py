@@ -9,19 +9,13 @@ from rocketha.acting.state import ActingState
 from rocketha.formats.name_server_codec import (
     pull_name_server_reply,
     push_name_server_request,
-    push_notification,
 )
 from rocketha.formats.name_server_codes import RELEASE_5_3_3, NameServerCode
 from rocketha.formats.name_server_requests import GetRouteInfo, TopicRouteData
 from rocketha.formats.remoting_command import FLAG_RESPONSE, RemotingCommand
 from rocketha.histories.routes import RouteAnswer
-from rocketha.nameserver.core import (
-    CloseChannel,
-    NameServerAction,
-    NameServerCore,
-    NameServerHears,
-    TellMinBrokerId,
-)
+from rocketha.nameserver.core import NameServerAction, NameServerCore, NameServerHears
+from rocketha.nameserver.performers import ChannelPerformer
 from rocketha.nameserver.state import NameServerOptions, NameServerState
 from rocketha.recording.recorder import Parts, Recording
 from rocketha.runtime.effects import Respond, SendOneWay
@@ -133,35 +127,6 @@ class RouteBroker(CallingNode[ActingState, ActingHears, ActingAction]):
         self._cluster.report(BrokerStepped(self.id, event, received, sent, action))
 
 
-class _Channels(Performer[NameServerHears | RequestEvent, NameServerAction]):
-    """What a name server does to brokers besides answering them."""
-
-    effects = (TellMinBrokerId, CloseChannel)
-
-    def __init__(self, name_server: RouteNameServer, around: NodeAround) -> None:
-        self._name_server = name_server
-        self._cluster = around
-
-    def perform(
-        self, effect: TellMinBrokerId | CloseChannel, action: NameServerAction | None
-    ) -> None:
-        """Tell a broker, or close its connection."""
-        del action
-        match effect:
-            case TellMinBrokerId(notice=notice):
-                command = push_notification(notice.says, opaque=0)
-                self._name_server.one_way(
-                    SendOneWay(
-                        peer=self._cluster.number_of(notice.address),
-                        code=command.code,
-                        body=command.body,
-                        ext_fields=command.ext_fields,
-                    )
-                )
-            case CloseChannel(conn=conn):
-                self._cluster.calls.drop(self._name_server.id, conn)
-
-
 class RouteNameServer(CallingNode[NameServerState, NameServerHears, NameServerAction]):
     """A name server, which clients ask without a network."""
 
@@ -171,7 +136,7 @@ class RouteNameServer(CallingNode[NameServerState, NameServerHears, NameServerAc
         self, node: Node[NameServerState], around: NodeAround, options: NameServerOptions
     ) -> None:
         """Make a name server that is down."""
-        super().__init__(node.id, NameServerCore(), around, performers=(_Channels(self, around),))
+        super().__init__(node.id, NameServerCore(), around, performers=(ChannelPerformer(self),))
         self.answers: list[RouteAnswer] = []
         """What clients were told."""
         self._node = node
@@ -199,6 +164,23 @@ class RouteNameServer(CallingNode[NameServerState, NameServerHears, NameServerAc
     def name_of(self, peer: BrokerId) -> str:
         """Return the name of a node."""
         return broker_address(peer)
+
+    # ---- brokers (rocketha.nameserver.performers.BrokerChannels) ----
+
+    def tell(self, address: str, command: RemotingCommand) -> None:
+        """Tell a broker."""
+        peer = self._cluster.number_of(address)
+        self.one_way(
+            SendOneWay(
+                peer=peer, code=command.code, body=command.body, ext_fields=command.ext_fields
+            )
+        )
+
+    def close(self, conn: ConnectionId) -> None:
+        """Close a connection of a broker."""
+        self._cluster.calls.drop(self.id, conn)
+
+    # ---- clients ----
 
     def ask_route(self, topic: str) -> None:
         """Let a client ask who has a topic, over a connection of its own."""
