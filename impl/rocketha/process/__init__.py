@@ -2,13 +2,16 @@
 
 | module | what |
 |---|---|
-| `command_line` | what the processes of a controller and of a DLedger node begin and end with |
+| `command_line` | what processes but the broker's begin and end with |
+| `settings` | what a file of a broker or name server says, setting by setting |
 | `event_loop` | one thread: listening sockets, connections, timers, an end |
 | `packets` | whole packets out of what a connection hears |
 | `controller` | a controller: `python -m rocketha.process.controller -c CONFIGURATION` |
 | `controller_group` | one that is a member of a DLedger group, started in the same way |
 | `controller_configuration`, `controller_records` | its file, and what it writes of its steps |
-| `controller_links` | its connections with brokers and tools |
+| `name_server` | a name server: `python -m rocketha.process.name_server -c CONFIGURATION` |
+| `name_server_configuration` | its file, one of RocketMQ's |
+| `server_links` | the connections of a controller or name server with brokers and tools |
 | `broker` | a broker of a group: `python -m rocketha.process.broker -c CONFIGURATION` |
 | `broker_configuration` | its file, one of RocketMQ's |
 | `replication_sockets`, `node_timers` | its ports: connections of replication, what wakes it |
