@@ -201,8 +201,10 @@ class CallingNode(ABC, Generic[S, E, A]):
         self._note(message, receiver, request)
 
     def respond(self, answer: Respond) -> None:
-        """Answer a request."""
+        """Answer a request, unless its sender wants no answer."""
         arrived = self._arrived.pop(answer.request)
+        if arrived.command.is_oneway:
+            return
         if not self.is_muted:
             content = Content.of(answer, remark=answer.remark, version=self.release)
             self._around.calls.answer(self.id, arrived, content)

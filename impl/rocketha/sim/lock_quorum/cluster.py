@@ -35,10 +35,11 @@ from rocketha.sim.engine.faults import Fault, FaultCounts
 from rocketha.sim.engine.frames import Frame, FrameRecorder
 from rocketha.sim.engine.network import Network
 from rocketha.sim.engine.node import Node, broker_address
+from rocketha.sim.engine.open_node import OpenNode
 from rocketha.sim.engine.random_source import InjectionPoint, RandomSource
 from rocketha.sim.engine.remoting_calls import Arrived, Calls, RemotingCalls
 from rocketha.sim.engine.scheduler import Scheduler
-from rocketha.sim.lock_quorum.outsiders import OpenNode, draw_request
+from rocketha.sim.lock_quorum.outsiders import draw_request
 from rocketha.sim.lock_quorum.plan import LockPlan
 from rocketha.types import MASTER, BrokerId, TimestampMs
 
