@@ -71,7 +71,7 @@ SUBJECTS: Final[dict[str, Subject]] = {
     "route": Subject(
         clean=range(4),
         seed_of_bug={
-            Bug.B40: 0,
+            Bug.B40: 13,
             Bug.B40_FORGOTTEN: 16,
             Bug.B41: 2,
             Bug.B42: 2,

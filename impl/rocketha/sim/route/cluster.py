@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from random import Random
 from typing import Any, Final, Protocol
 
 from rocketha.acting import core as acting
@@ -9,6 +10,7 @@ from rocketha.acting.core import NameServerLost, RoleLearned, ShutdownWanted
 from rocketha.acting.rules import Role
 from rocketha.acting.state import ActingState
 from rocketha.formats.name_server_codes import NameServerCode
+from rocketha.formats.name_server_requests import DataVersion, QueryDataVersion
 from rocketha.histories.routes import Election, RouteAnswer
 from rocketha.nameserver import core as nameserver
 from rocketha.nameserver.state import NameServerState
@@ -18,7 +20,8 @@ from rocketha.sim.engine.node import Node, broker_address
 from rocketha.sim.engine.remoting_calls import Arrived, RemotingCalls
 from rocketha.sim.engine.simulation import Environment
 from rocketha.sim.route.nodes import RouteBroker, RouteNameServer
-from rocketha.sim.route.plan import TOPIC, RoutePlan
+from rocketha.sim.route.outsiders import draw_request
+from rocketha.sim.route.plan import BROKER_NAME, TOPIC, RoutePlan
 from rocketha.sim.route.steps import (
     BrokerStarted,
     BrokerStepped,
@@ -82,7 +85,10 @@ class RouteCluster:
             number: Node(number, plan.bugs) for number in plan.name_servers
         }
         self.nodes: dict[BrokerId, Node[Any]] = {**self.brokers, **self.name_servers}
-        self._brokers = {number: RouteBroker(node, self) for number, node in self.brokers.items()}
+        self._brokers = {
+            options.own_id: RouteBroker(self.brokers[options.own_id], self, options)
+            for options in plan.brokers
+        }
         self._name_servers = {
             number: RouteNameServer(node, self, plan.name_server)
             for number, node in self.name_servers.items()
@@ -143,6 +149,29 @@ class RouteCluster:
         """Let a client ask a name server, if it runs."""
         if self.is_up(name_server):
             self._name_servers[name_server].ask_route(TOPIC)
+
+    def ask_version(self, name_server: BrokerId, rng: Random) -> None:
+        """Let somebody ask a name server of a broker's version: of what it has, or another one."""
+        broker = rng.choice(self.plan.brokers)
+        group = self.name_servers[name_server].running().groups.get(BROKER_NAME)
+        known = None if group is None else group.found(broker.address)
+        version = DataVersion(1, 1, TimestampMs(1))
+        if known is not None and rng.randrange(2):
+            version = known.version
+        self._name_servers[name_server].ask_version(
+            QueryDataVersion(
+                cluster_name=broker.cluster_name,
+                broker_name=broker.broker_name,
+                broker_address=broker.address,
+                broker_id=broker.own_id,
+                data_version=version,
+            )
+        )
+
+    def ask_from_outside(self, node: BrokerId, rng: Random) -> None:
+        """Let somebody ask a node for what it must refuse."""
+        asked = self._name_servers.get(node) or self._brokers[node]
+        asked.ask_from_outside(draw_request(rng))
 
     def crash(self, node: Node[Any], *, silent: bool = False) -> None:
         """Stop a node."""

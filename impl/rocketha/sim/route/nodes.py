@@ -5,13 +5,18 @@ from __future__ import annotations
 from typing import Final, Protocol
 
 from rocketha.acting.core import ActingAction, ActingCore, ActingHears, ChangeSpecialService
-from rocketha.acting.state import ActingState
+from rocketha.acting.state import ActingOptions, ActingState
 from rocketha.formats.name_server_codec import (
     pull_name_server_reply,
     push_name_server_request,
 )
 from rocketha.formats.name_server_codes import RELEASE_5_3_3, NameServerCode
-from rocketha.formats.name_server_requests import GetRouteInfo, TopicRouteData
+from rocketha.formats.name_server_requests import (
+    GetRouteInfo,
+    QueryDataVersion,
+    QueryDataVersionResult,
+    TopicRouteData,
+)
 from rocketha.formats.remoting_command import FLAG_RESPONSE, RemotingCommand
 from rocketha.histories.routes import RouteAnswer
 from rocketha.nameserver.core import NameServerAction, NameServerCore, NameServerHears
@@ -23,16 +28,36 @@ from rocketha.runtime.events import RequestEvent
 from rocketha.runtime.performer import Performer
 from rocketha.sim.engine.frames import FrameRecorder
 from rocketha.sim.engine.node import Node, broker_address
+from rocketha.sim.engine.open_node import OpenNode
 from rocketha.sim.engine.remoting_calls import Arrived, RemotingCalls
-from rocketha.sim.engine.request_ports import CallingNode
 from rocketha.sim.engine.scheduler import Scheduler
+from rocketha.sim.route.outsiders import VersionAsked, VersionTold
 from rocketha.sim.route.steps import BrokerStepped, NameServerStepped, RouteStep
 from rocketha.types import BrokerId, ConnectionId, TimestampMs
 
 __all__ = ["NodeAround", "RouteBroker", "RouteNameServer"]
 
-_CLIENT: Final = ConnectionId(-1)
-"""No connection of the network has this number."""
+_CLIENT: Final = ConnectionId(-2)
+"""No connection of the network has this number, nor has an outsider's."""
+_BROKER_SETTINGS: Final = (
+    "own_id",
+    "cluster_name",
+    "broker_name",
+    "ha_address",
+    "acting",
+    "register_ms",
+    "register_timeout_ms",
+    "heartbeat_ms",
+    "not_active_ms",
+    "poll_ms",
+    "poll_timeout_ms",
+)
+_SERVER_SETTINGS: Final = (
+    "support_acting_master",
+    "notify_min_broker_id_changed",
+    "scan_not_active_ms",
+    "removal_ms",
+)
 _PERM_WRITE: Final = 2
 
 
@@ -81,19 +106,24 @@ class _Services(Performer[ActingHears | RequestEvent, ActingAction]):
         self.run = False
 
 
-class RouteBroker(CallingNode[ActingState, ActingHears, ActingAction]):
+class RouteBroker(OpenNode[ActingState, ActingHears, ActingAction]):
     """A broker, as far as name servers matter."""
 
     release = RELEASE_5_3_3
 
-    def __init__(self, node: Node[ActingState], around: NodeAround) -> None:
+    def __init__(self, node: Node[ActingState], around: NodeAround, options: ActingOptions) -> None:
         """Make a broker that is down."""
         self._services = _Services()
         super().__init__(node.id, ActingCore(), around, performers=(self._services,))
         self._node = node
         self._cluster = around
         node.host = self.host
-        settings = {"kind": "broker", "own_id": node.id}
+        settings = {
+            "kind": "broker",
+            **{name: getattr(options, name) for name in _BROKER_SETTINGS},
+            "name_servers": [self.name_of(one) for one in options.name_servers],
+            "topics": sorted(options.topics),
+        }
         recorder = around.recording.of(
             self.name_of(node.id), settings, parts=self._parts, shows_ms=self.now_ms
         )
@@ -127,7 +157,7 @@ class RouteBroker(CallingNode[ActingState, ActingHears, ActingAction]):
         self._cluster.report(BrokerStepped(self.id, event, received, sent, action))
 
 
-class RouteNameServer(CallingNode[NameServerState, NameServerHears, NameServerAction]):
+class RouteNameServer(OpenNode[NameServerState, NameServerHears, NameServerAction]):
     """A name server, which clients ask without a network."""
 
     release = RELEASE_5_3_3
@@ -145,8 +175,7 @@ class RouteNameServer(CallingNode[NameServerState, NameServerHears, NameServerAc
         node.host = self.host
         settings = {
             "kind": "name server",
-            "support_acting_master": options.support_acting_master,
-            "notify_min_broker_id_changed": options.notify_min_broker_id_changed,
+            **{name: getattr(options, name) for name in _SERVER_SETTINGS},
         }
         recorder = around.recording.of(
             self.name_of(node.id), settings, parts=self._parts, shows_ms=self.now_ms
@@ -188,9 +217,15 @@ class RouteNameServer(CallingNode[NameServerState, NameServerHears, NameServerAc
         self.recorder.heard(request)
         self.take_request(Arrived(_CLIENT, push_name_server_request(request, opaque=1)))
 
+    def ask_version(self, request: QueryDataVersion) -> None:
+        """Let a client ask whether the topics of a broker have another version than this."""
+        self.recorder.heard(VersionAsked(request.broker_address, request.data_version))
+        self.take_request(Arrived(_CLIENT, push_name_server_request(request, opaque=1)))
+
     def respond(self, answer: Respond) -> None:
         """Answer a request."""
-        if self.waiting(answer.request).conn != _CLIENT:
+        request = self.waiting(answer.request)
+        if request.conn != _CLIENT:
             super().respond(answer)
             return
         command = RemotingCommand(
@@ -201,10 +236,16 @@ class RouteNameServer(CallingNode[NameServerState, NameServerHears, NameServerAc
             ext_fields=answer.ext_fields,
             body=answer.body,
         )
-        reply = pull_name_server_reply(command, NameServerCode.GET_ROUTEINFO_BY_TOPIC)
-        found = reply.answer
+        found = pull_name_server_reply(command, NameServerCode(request.command.code)).answer
+        if isinstance(found, QueryDataVersionResult):
+            self.recorder.answered(VersionTold(found.changed, found.data_version))
+        else:
+            assert found is None or isinstance(found, TopicRouteData)
+            self._tell_route(found)
+
+    def _tell_route(self, found: TopicRouteData | None) -> None:
         route = RouteAnswer(self.now_ms(), self.name_of(self.id), self._node.incarnation, (), False)
-        if isinstance(found, TopicRouteData):
+        if found is not None:
             (brokers,), (queues,) = found.broker_datas, found.queue_datas
             route = RouteAnswer(
                 route.at_ms,

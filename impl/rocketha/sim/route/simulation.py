@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rocketha.known_bugs import ROUTE_BUGS
+from rocketha.obligations.route import ROUTE
 from rocketha.sim.engine.faults import ROUTE_FAULTS
 from rocketha.sim.engine.simulation import Environment, Limits, Simulation
 from rocketha.sim.route.cluster import NullRouteObserver, RouteCluster, RouteObserver
@@ -27,6 +28,6 @@ SIMULATION: Final[Simulation[RoutePlan, RouteObserver]] = Simulation(
     workload=_workload,
     unobserved=NullRouteObserver,
     clients="routes that clients have found",
+    obligations=ROUTE,
     limits=Limits(healing_ms=20_000, healing_actions=2_000),
 )
-"""Nobody owes anything in time yet; what is late, a run shows that does not converge."""

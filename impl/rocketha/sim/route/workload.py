@@ -17,6 +17,8 @@ from rocketha.types import MASTER
 __all__ = ["RouteWorkload"]
 
 _RESTART_MS: Final = 600
+_OUTSIDER_GAP_MS: Final = 700
+_VERSION_GAP_MS: Final = 500
 _OWN: Final = (Fault.RE_ELECTION,)
 
 
@@ -45,6 +47,8 @@ class RouteWorkload:
         if plan.elect_ms is not None:
             injector.sometimes(plan.elect_ms, self._elect, Fault.RE_ELECTION)
         injector.sometimes(plan.stop_ms, self._shut_down, "shutdown")
+        injector.sometimes(_OUTSIDER_GAP_MS, self._ask_from_outside, "outsider")
+        injector.sometimes(_VERSION_GAP_MS, self._ask_version, "version")
         for name_server in plan.name_servers:
             ask = partial(self._cluster.ask_route, name_server)
             injector.every(plan.client_ms, ask, "client", broker_address(name_server))
@@ -131,6 +135,20 @@ class RouteWorkload:
             injection.note(f"{broker_address(broker)} is elected")
             cluster.counts.add(Fault.RE_ELECTION)
             cluster.elect(broker)
+
+    def _ask_from_outside(self, injection: Injection) -> None:
+        up = self._cluster.up()
+        if up:
+            node = injection.rng.choice(up)
+            injection.note(f"an outsider asks {broker_address(node.id)} for what is refused")
+            self._cluster.ask_from_outside(node.id, injection.rng)
+
+    def _ask_version(self, injection: Injection) -> None:
+        up = [one for one in self._plan.name_servers if self._cluster.is_up(one)]
+        if up:
+            name_server = injection.rng.choice(up)
+            injection.note(f"somebody asks {broker_address(name_server)} of a broker's version")
+            self._cluster.ask_version(name_server, injection.rng)
 
     def _shut_down(self, injection: Injection) -> None:
         cluster = self._cluster

@@ -42,6 +42,8 @@ __all__ = ["RouteRecords"]
 _ELECTED: Final = "Elected"
 _LOST: Final = "NameServerLost"
 _REMOVES: Final = "RemovalDue"
+_ROUTE: Final = "RouteAnswer"
+"""What outsiders are answered is a matter of obligations."""
 
 
 class _BrokerSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="broker"):
@@ -99,7 +101,7 @@ class _Removal(msgspec.Struct, frozen=True):
     meant: _Registration
 
 
-class _Answer(msgspec.Struct, frozen=True, tag_field="is", tag="RouteAnswer"):
+class _Answer(msgspec.Struct, frozen=True, tag_field="is", tag=_ROUTE):
     brokers: tuple[tuple[int, str], ...]
     writable: bool
 
@@ -235,7 +237,8 @@ class RouteRecords(RecordProjection):
         parts: _ServerParts = self._known(record, _ServerParts)
         if record.event == STARTED:
             return
-        answers: tuple[_Answer, ...] = read_field(record.answered, tuple[_Answer, ...], "answered")
+        routes = [one for one in record.answered if one["is"] == _ROUTE]
+        answers: tuple[_Answer, ...] = read_field(routes, tuple[_Answer, ...], "answered")
         found: Found | None = None
         for answer in answers:
             found = answer.brokers, answer.writable

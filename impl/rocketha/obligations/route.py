@@ -1,0 +1,399 @@
+"""What brokers and name servers must do in time.
+
+| obligation                | who           | by when                                              |
+|---------------------------|---------------|------------------------------------------------------|
+| roles registered          | a broker      | with each name server, at once when it learns one    |
+| registrations repeated    | a broker      | a period after the last one, and its answer          |
+| registrations in full     | a broker      | each says all of what it is, and both topics         |
+| signs of life             | a broker      | to each name server, in each of its periods          |
+| polls repeated            | a broker      | a period after the last one, and its answer          |
+| ends said                 | a broker      | to each name server, before it stops in order        |
+| answers to requests       | a name server | in the step in which it hears one                    |
+| masters named             | a name server | to each slave that registers, in its answer          |
+| the silent left out       | a name server | of each answer, once a broker has said nothing for   |
+|                           |               | its time, a scan and the wait for a removal          |
+| changes told              | a name server | to all that are registered, in the step of another   |
+|                           |               | smallest brokerId                                    |
+| versions compared         | a name server | with what is registered, in its answer               |
+| outsiders refused         | all           | by an answer that says so, in the step               |
+
+Source: broker `BrokerController`, namesrv/routeinfo `RouteInfoManager`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+
+from rocketha.formats.broker_member_group import BrokerMemberGroup
+from rocketha.formats.name_server_codec import pull_name_server_reply
+from rocketha.formats.name_server_codes import NameServerCode, NameServerResponse
+from rocketha.formats.remoting_command import FLAG_RESPONSE, RemotingCommand
+from rocketha.obligations.obligation import Due, Obligation, RecordedRun, time_ms
+from rocketha.recording.record import RESPONSE, STARTED, NodeRecord, SentMessage
+from rocketha.types import MASTER, TimestampMs
+
+__all__ = ["ROUTE"]
+
+_SHUTDOWN: Final = "ShutdownWanted"
+_ANSWERED: Final = frozenset(
+    {NameServerCode.REGISTER_BROKER, NameServerCode.GET_BROKER_MEMBER_GROUP}
+)
+"""What simulated brokers want an answer to."""
+_SIGNS: Final = frozenset({NameServerCode.REGISTER_BROKER, NameServerCode.BROKER_HEARTBEAT})
+
+
+def _messages(run: RecordedRun) -> dict[str, SentMessage]:
+    return {message.id: message for record in run.records for message in record.sent}
+
+
+def _nodes(run: RecordedRun, kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    for name, header in run.headers.items():
+        if header.settings["kind"] == kind:
+            yield name, header.settings
+
+
+def _sent(record: NodeRecord, code: NameServerCode, to: str) -> list[SentMessage]:
+    return [message for message in record.sent if message.code == code and message.to == to]
+
+
+def _in_step(record: NodeRecord, what: str, *, done: bool) -> Due:
+    """Return what is due in the step itself."""
+    at_ms = time_ms(record)
+    done_ms = at_ms if done else None
+    return Due(node=record.node, since_ms=at_ms, by_ms=at_ms, what=what, done_ms=done_ms)
+
+
+# ---- brokers ----
+
+
+def _roles_registered(run: RecordedRun) -> Iterator[Due]:
+    for broker, settings in _nodes(run, "broker"):
+        records = run.by_node[broker]
+        for at, record in enumerate(records):
+            role = record.state.get("role")
+            at_ms = time_ms(record)
+            if role is None or run.runs_until_ms(broker, at_ms) <= at_ms:
+                continue
+            for name_server in settings["name_servers"]:
+                said = [
+                    message
+                    for later in records[at:]
+                    if time_ms(later) == at_ms
+                    for message in _sent(later, NameServerCode.REGISTER_BROKER, name_server)
+                    if _role_of(message) == (role["broker_id"], role["epoch"])
+                ]
+                yield _in_step(record, f"register as {role} with {name_server}", done=bool(said))
+
+
+def _role_of(registration: SentMessage) -> tuple[int, int]:
+    """Return the brokerId and the epoch that a registration says."""
+    body = msgspec.json.decode(registration.body or "{}")
+    version = body["topicConfigSerializeWrapper"]["dataVersion"]
+    return int(registration.fields["brokerId"]), int(version["stateVersion"])
+
+
+def _registrations_repeated(run: RecordedRun) -> Iterator[Due]:
+    """Who has another version than in the registration that waits for its answer goes on, too."""
+    code = NameServerCode.REGISTER_BROKER
+    for broker, settings in _nodes(run, "broker"):
+        counts_on = [time_ms(one) for one in run.by_node[broker] if "version" in one.state]
+        for name_server in settings["name_servers"]:
+            yield from _repeated(
+                run,
+                broker,
+                (code, name_server),
+                period_ms=settings["register_ms"],
+                waits_ms=settings["register_timeout_ms"],
+                goes_on_ms=counts_on,
+            )
+
+
+def _polls_repeated(run: RecordedRun) -> Iterator[Due]:
+    for broker, settings in _nodes(run, "broker"):
+        yield from _repeated(
+            run,
+            broker,
+            (NameServerCode.GET_BROKER_MEMBER_GROUP, None),
+            period_ms=settings["poll_ms"],
+            waits_ms=settings["poll_timeout_ms"],
+            begins_at_start=True,
+        )
+
+
+def _signs_of_life(run: RecordedRun) -> Iterator[Due]:
+    for broker, settings in _nodes(run, "broker"):
+        for name_server in settings["name_servers"]:
+            yield from _repeated(
+                run,
+                broker,
+                (NameServerCode.BROKER_HEARTBEAT, name_server),
+                period_ms=settings["heartbeat_ms"],
+                waits_ms=0,
+                begins_with_role=True,
+            )
+
+
+def _repeated(
+    run: RecordedRun,
+    broker: str,
+    what: tuple[NameServerCode, str | None],
+    *,
+    period_ms: int,
+    waits_ms: int,
+    goes_on_ms: list[TimestampMs] | None = None,
+    begins_at_start: bool = False,
+    begins_with_role: bool = False,
+) -> Iterator[Due]:
+    """Find when a broker is to send a request again; None: to any name server."""
+    code, to = what
+    whom = "a name server" if to is None else to
+    records = run.by_node[broker]
+    since: list[tuple[TimestampMs, str | None]] = []
+    knew_role = False
+    answered: dict[str, TimestampMs] = {}
+    for record in records:
+        at_ms = time_ms(record)
+        answered.update(dict.fromkeys(record.received, at_ms))
+        is_start = record.event == STARTED
+        knows_role = record.state.get("role") is not None or (knew_role and not is_start)
+        if (begins_at_start and is_start) or (begins_with_role and knows_role and not knew_role):
+            since.append((at_ms, None))
+        knew_role = knows_role
+        since += [(at_ms, m.id) for m in record.sent if m.code == code and to in (None, m.to)]
+    sent_ms = [at_ms for at_ms, message in since if message is not None]
+    for at_ms, message in since:
+        free_ms: int = at_ms
+        if message is not None:
+            ends = [one for one in goes_on_ms or () if one > at_ms]
+            free_ms = min([answered.get(message + RESPONSE, at_ms + waits_ms), *ends])
+        by_ms = TimestampMs(max(at_ms, free_ms) + period_ms)
+        if run.runs_until_ms(broker, at_ms) > by_ms:
+            yield Due(
+                node=broker,
+                since_ms=at_ms,
+                by_ms=by_ms,
+                what=f"send a {code.name} to {whom} again",
+                done_ms=next((one for one in sent_ms if one > at_ms), None),
+            )
+
+
+def _in_full(run: RecordedRun) -> Iterator[Due]:
+    for broker, settings in _nodes(run, "broker"):
+        wanted = {
+            "clusterName": settings["cluster_name"],
+            "brokerName": settings["broker_name"],
+            "brokerAddr": broker,
+            "haServerAddr": settings["ha_address"],
+            "heartbeatTimeoutMillis": str(settings["not_active_ms"]),
+            "enableActingMaster": str(settings["acting"]).lower(),
+        }
+        for record in run.by_node[broker]:
+            for message in record.sent:
+                if message.code == NameServerCode.REGISTER_BROKER:
+                    body = msgspec.json.decode(message.body or "{}")
+                    topics = body["topicConfigSerializeWrapper"]["topicConfigTable"]
+                    done = wanted.items() <= message.fields.items()
+                    done = done and set(topics) == set(settings["topics"])
+                    yield _in_step(record, f"say all of what it is in {message.id}", done=done)
+
+
+def _ends_said(run: RecordedRun) -> Iterator[Due]:
+    for broker, settings in _nodes(run, "broker"):
+        role: dict[str, Any] | None = None
+        for record in run.by_node[broker]:
+            role = record.state.get("role", role)
+            if record.event != _SHUTDOWN or role is None:
+                continue
+            for name_server in settings["name_servers"]:
+                said = _sent(record, NameServerCode.UNREGISTER_BROKER, name_server)
+                done = [m.fields.get("brokerId") for m in said] == [str(role["broker_id"])]
+                yield _in_step(record, f"tell {name_server} that it ends", done=done)
+
+
+# ---- name servers ----
+
+
+def _answers(run: RecordedRun) -> Iterator[Due]:
+    messages = _messages(run)
+    for name_server, _ in _nodes(run, "name server"):
+        for record in run.by_node[name_server]:
+            for received in record.received:
+                if messages[received].code in _ANSWERED:
+                    codes = [m.code for m in record.sent if m.id == received + RESPONSE]
+                    done = codes == [NameServerResponse.SUCCESS]
+                    yield _in_step(record, f"answer {received}", done=done)
+
+
+def _tables(run: RecordedRun, name_server: str) -> Iterator[tuple[NodeRecord, _Table, _Table]]:
+    """Yield each record with what was registered before and behind it: brokerId -> broker."""
+    table: _Table = {}
+    for record in run.by_node[name_server]:
+        before = table
+        if "groups" in record.state:
+            table = {
+                broker_id: broker
+                for _, group in record.state["groups"]
+                for broker_id, broker in group["brokers"]
+            }
+        yield record, before, table
+
+
+_Table = dict[int, dict[str, Any]]
+
+
+def _masters_named(run: RecordedRun) -> Iterator[Due]:
+    messages = _messages(run)
+    for name_server, _ in _nodes(run, "name server"):
+        for record, _, table in _tables(run, name_server):
+            master = table.get(MASTER)
+            for received in record.received:
+                request = messages[received]
+                if request.code != NameServerCode.REGISTER_BROKER or master is None:
+                    continue
+                broker_id, address = int(request.fields["brokerId"]), request.fields["brokerAddr"]
+                if broker_id == MASTER or table.get(broker_id, {}).get("address") != address:
+                    continue
+                wanted = {"masterAddr": master["address"], "haServerAddr": master["ha_address"]}
+                said = [m.fields for m in record.sent if m.id == received + RESPONSE]
+                yield _in_step(record, f"tell {address} of its master", done=said == [wanted])
+
+
+def _silent_left_out(run: RecordedRun) -> Iterator[Due]:
+    messages = _messages(run)
+    for name_server, settings in _nodes(run, "name server"):
+        patience_ms = settings["scan_not_active_ms"] + settings["removal_ms"]
+        signs: dict[str, int] = {}
+        """Until when each broker may be told of."""
+        silent_ms: dict[str, int] = {}
+        for record in run.by_node[name_server]:
+            at_ms = time_ms(record)
+            if record.event == STARTED:
+                signs.clear()
+            for received in record.received:
+                message = messages[received]
+                if message.code in _SIGNS:
+                    address = message.fields["brokerAddr"]
+                    silent = message.fields.get("heartbeatTimeoutMillis")
+                    silent_ms[address] = int(silent or silent_ms.get(address, 0))
+                    signs[address] = at_ms + silent_ms[address] + patience_ms
+            for heard in record.heard:
+                if heard["is"] == "VersionAsked" and heard["address"] in signs:
+                    address = heard["address"]
+                    signs[address] = at_ms + silent_ms[address] + patience_ms
+            for found in _told(record, messages):
+                gone = [one for one in sorted(found) if signs.get(one, -1) < at_ms]
+                yield _in_step(record, f"leave out {gone}", done=not gone)
+
+
+def _told(record: NodeRecord, messages: dict[str, SentMessage]) -> Iterator[set[str]]:
+    """Yield the brokers that each answer of a step names, to clients and to brokers."""
+    for answer in record.answered:
+        if answer["is"] == "RouteAnswer":
+            yield {address for _, address in answer["brokers"]}
+    for message in record.sent:
+        request = messages.get(message.id.removesuffix(RESPONSE))
+        if message.id.endswith(RESPONSE) and request is not None:
+            code = NameServerCode(request.code or 0)
+            if code is NameServerCode.GET_BROKER_MEMBER_GROUP:
+                reply = pull_name_server_reply(_command(message), code)
+                assert isinstance(reply.answer, BrokerMemberGroup)
+                yield set(reply.answer.addresses.values())
+
+
+def _command(message: SentMessage) -> RemotingCommand:
+    return RemotingCommand(
+        code=message.code or 0,
+        opaque=0,
+        flag=FLAG_RESPONSE,
+        ext_fields=message.fields,
+        body=(message.body or "").encode(),
+    )
+
+
+def _changes_told(run: RecordedRun) -> Iterator[Due]:
+    for name_server, settings in _nodes(run, "name server"):
+        if not settings["notify_min_broker_id_changed"]:
+            continue
+        for record, before, table in _tables(run, name_server):
+            if record.event == STARTED or not table or min(table) == min(before, default=None):
+                continue
+            smallest = table[min(table)]
+            wanted = {
+                "minBrokerId": str(min(table)),
+                "minBrokerAddr": smallest["address"],
+                **_about(before, table),
+            }
+            told = {
+                m.to: m.fields
+                for m in record.sent
+                if m.code == NameServerCode.NOTIFY_MIN_BROKER_ID_CHANGE
+            }
+            done = told == {one["address"]: wanted for one in table.values()}
+            yield _in_step(record, f"tell all of {smallest['address']}", done=done)
+
+
+def _about(before: _Table, table: _Table) -> dict[str, str]:
+    """Return what a notice says of who has come, or gone."""
+    known = [one["version"] | {"at": one["address"]} for one in before.values()]
+    new = [one for one in table.values() if one["version"] | {"at": one["address"]} not in known]
+    if new:
+        return {"haBrokerAddr": new[0]["ha_address"]}
+    left = {one["address"] for one in table.values()}
+    gone = [one["address"] for one in before.values() if one["address"] not in left]
+    return {"offlineBrokerAddr": gone[0]} if gone else {}
+
+
+def _versions_compared(run: RecordedRun) -> Iterator[Due]:
+    for name_server, _ in _nodes(run, "name server"):
+        for record, _, table in _tables(run, name_server):
+            for heard, told in zip(record.heard, record.answered, strict=False):
+                if heard["is"] != "VersionAsked":
+                    continue
+                known = [
+                    one["version"] for one in table.values() if one["address"] == heard["address"]
+                ]
+                version = known[0] if known else None
+                wanted = (version != _plain(heard["version"]), version)
+                done = (told["changed"], _plain(told["version"])) == wanted
+                yield _in_step(record, f"compare {heard['version']}", done=done)
+
+
+def _plain(version: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return a version without what it is."""
+    return version and {name: version[name] for name in version if name != "is"}
+
+
+# ---- all ----
+
+
+def _refused(run: RecordedRun) -> Iterator[Due]:
+    for kind in ("broker", "name server"):
+        for node, _ in _nodes(run, kind):
+            for record in run.by_node[node]:
+                for heard in record.heard:
+                    if heard["is"] == "OutsiderHeard":
+                        known = kind == "name server" and heard["code"] in set(NameServerCode)
+                        code = NameServerResponse.REQUEST_CODE_NOT_SUPPORTED
+                        code = NameServerResponse.SYSTEM_ERROR if known else code
+                        done = list(record.answered) == [{"is": "OutsiderAnswered", "code": code}]
+                        yield _in_step(record, f"refuse an outsider with {code}", done=done)
+
+
+ROUTE: Final = (
+    Obligation(name="roles registered", dues=_roles_registered),
+    Obligation(name="registrations repeated", dues=_registrations_repeated),
+    Obligation(name="registrations in full", dues=_in_full),
+    Obligation(name="signs of life", dues=_signs_of_life),
+    Obligation(name="polls repeated", dues=_polls_repeated),
+    Obligation(name="ends said", dues=_ends_said),
+    Obligation(name="answers to requests", dues=_answers),
+    Obligation(name="masters named", dues=_masters_named),
+    Obligation(name="the silent left out", dues=_silent_left_out),
+    Obligation(name="changes told", dues=_changes_told),
+    Obligation(name="versions compared", dues=_versions_compared),
+    Obligation(name="outsiders refused", dues=_refused),
+)
+"""All that brokers and name servers owe."""

@@ -1,0 +1,143 @@
+"""What brokers and name servers owe: correct runs miss nothing, and each omission is noticed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+import pytest
+
+from rocketha.acting.core import ActingCore, HeartbeatDue, PollDue, RegisterDue, RegisterNow
+from rocketha.formats.broker_member_group import BrokerMemberGroup
+from rocketha.formats.name_server_codes import NameServerCode, NameServerResponse
+from rocketha.formats.name_server_requests import QueryDataVersionResult, RegisterBrokerResult
+from rocketha.nameserver import routes
+from rocketha.nameserver.core import NameServerCore, ScanDue, TellMinBrokerId
+from rocketha.obligations.route import ROUTE
+from rocketha.runtime.effects import After, Respond, SendOneWay, SendRequest
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.simulation import SimulatedRun, simulate
+from rocketha.sim.route.simulation import SIMULATION
+from rocketha.types import MASTER, BrokerId
+
+SEEDS: Final = range(6)
+Patch = Callable[[pytest.MonkeyPatch], None]
+
+
+def run(seed: int, options: SimOptions | None = None) -> SimulatedRun:
+    return simulate(SIMULATION, seed, options or SimOptions(), SIMULATION.unobserved())
+
+
+def missed() -> set[str]:
+    """Return the obligations that are missed within the seeds."""
+    return {one.obligation for seed in SEEDS for one in run(seed).obligations.missed}
+
+
+def test_correct_runs_have_occasions_of_all_and_miss_none() -> None:
+    counted: Counter[str] = Counter()
+    for seed in range(30):
+        findings = run(seed).obligations
+        assert findings.missed == ()
+        counted.update(findings.counted)
+
+    assert set(+counted) == {obligation.name for obligation in ROUTE}
+
+
+def test_so_do_runs_with_the_defaults_of_rocketmq() -> None:
+    for seed in range(10):
+        assert run(seed, SimOptions(rocketmq_defaults=True)).obligations.missed == ()
+
+
+# ---- omissions ----
+
+
+def _changes(core: type, changed: Callable[[Any, Any], Any]) -> Patch:
+    """Change each effect of a core, by the event that it follows from; None drops it."""
+
+    def put_in(patch: pytest.MonkeyPatch) -> None:
+        whole = core.step  # type: ignore[attr-defined]
+
+        def step(self: Any, state: Any, event: Any, **named: Any) -> Any:
+            done: Any = whole(self, state, event, **named)
+            effects = [changed(event, effect) for effect in done.effects]
+            return replace(done, effects=tuple([one for one in effects if one is not None]))
+
+        patch.setattr(core, "step", step)
+
+    return put_in
+
+
+def _drops(core: type, effect: type, *, code: int | None = None, after: type = object) -> Patch:
+    def changed(event: Any, one: Any) -> Any:
+        is_meant = isinstance(one, effect) and isinstance(event, after)
+        is_meant = is_meant and (code is None or getattr(one, "code", None) == code)
+        return None if is_meant else one
+
+    return _changes(core, changed)
+
+
+def _says(code: NameServerCode, name: str, value: str) -> Patch:
+    def changed(event: Any, one: Any) -> Any:
+        del event
+        if not isinstance(one, SendRequest | SendOneWay) or one.code != code:
+            return one
+        return replace(one, ext_fields={**one.ext_fields, name: value})
+
+    return _changes(ActingCore, changed)
+
+
+def _names_nobody(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(routes, "registered", lambda *_: RegisterBrokerResult())
+
+
+def _tells_of_everybody(patch: pytest.MonkeyPatch) -> None:
+    everybody = {MASTER: "b1", BrokerId(2): "b2", BrokerId(3): "b3"}
+
+    def member_group(_: object, cluster: str, name: str) -> BrokerMemberGroup:
+        return BrokerMemberGroup(cluster_name=cluster, broker_name=name, addresses=everybody)
+
+    patch.setattr(routes, "member_group", member_group)
+
+
+def _is_always_new(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(routes, "data_version", lambda *_: QueryDataVersionResult(changed=True))
+
+
+def _supports_all(event: Any, one: Any) -> Any:
+    del event
+    unknown = NameServerResponse.REQUEST_CODE_NOT_SUPPORTED
+    return replace(one, code=0) if isinstance(one, Respond) and one.code == unknown else one
+
+
+@pytest.mark.parametrize(
+    ("omission", "obligation"),
+    [
+        (_drops(ActingCore, SendRequest, after=RegisterNow), "roles registered"),
+        (_drops(ActingCore, After, after=RegisterDue), "registrations repeated"),
+        (_says(NameServerCode.REGISTER_BROKER, "haServerAddr", "b9"), "registrations in full"),
+        (
+            _says(NameServerCode.REGISTER_BROKER, "heartbeatTimeoutMillis", "9"),
+            "registrations in full",
+        ),
+        (_drops(ActingCore, After, after=HeartbeatDue), "signs of life"),
+        (_drops(ActingCore, After, after=PollDue), "polls repeated"),
+        (_drops(ActingCore, SendOneWay, code=NameServerCode.UNREGISTER_BROKER), "ends said"),
+        (_says(NameServerCode.UNREGISTER_BROKER, "brokerId", "7"), "ends said"),
+        (_drops(NameServerCore, Respond), "answers to requests"),
+        (_names_nobody, "masters named"),
+        (_tells_of_everybody, "the silent left out"),
+        (_drops(NameServerCore, After, after=ScanDue), "the silent left out"),
+        (_drops(NameServerCore, TellMinBrokerId), "changes told"),
+        (_is_always_new, "versions compared"),
+        (_changes(NameServerCore, _supports_all), "outsiders refused"),
+        (_changes(ActingCore, _supports_all), "outsiders refused"),
+    ],
+)
+def test_an_omission_is_noticed_within_six_seeds(
+    omission: Patch, obligation: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    omission(monkeypatch)
+
+    assert obligation in missed()
