@@ -17,6 +17,7 @@ from benchmarks import (
     long_partial_traces,
     machine_code,
     name_server,
+    name_server_process,
     native_search,
     record_decoding,
     records,
@@ -34,6 +35,7 @@ if __name__ == "__main__":
     symmetric_search.main()
     native_search.main()
     name_server.main()
+    name_server_process.main()
     controller_restart.main()
     controller_group.main()
     records.main()

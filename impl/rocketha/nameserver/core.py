@@ -10,7 +10,7 @@ Source: namesrv/processor `DefaultRequestProcessor`, `ClientRequestProcessor`; n
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final, TypeAlias, assert_never, get_args
@@ -67,6 +67,7 @@ __all__ = [
     "NameServerHears",
     "RemovalDue",
     "ScanDue",
+    "SilentFound",
     "TellMinBrokerId",
     "started",
 ]
@@ -78,11 +79,18 @@ class ScanDue:
 
 
 @dataclass(frozen=True, slots=True)
+class SilentFound:
+    """Brokers are silent for too long: brokerName and registration of each."""
+
+    found: tuple[tuple[str, Registration], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class RemovalDue:
     """It is time to do what was decided first."""
 
 
-NameServerHears: TypeAlias = ConnectionLost | ScanDue | RemovalDue
+NameServerHears: TypeAlias = ConnectionLost | ScanDue | SilentFound | RemovalDue
 """What a name server hears, besides requests."""
 _Event: TypeAlias = NameServerHears | RequestEvent
 
@@ -164,6 +172,8 @@ class NameServerCore(Core[NameServerState, _Event, NameServerAction, object]):
                 return _ends(state, conn)
             case ScanDue():
                 return _scan(state, now_ms=now_ms)
+            case SilentFound(found=found):
+                return _silent(state, found)
             case RemovalDue():
                 return _remove(state)
             case ResponseArrived():
@@ -278,19 +288,31 @@ def _tell(notices: Iterable[Notice]) -> Iterator[TellMinBrokerId]:
 
 
 def _scan(state: NameServerState, *, now_ms: TimestampMs) -> NameServerDone:
-    """Look for a broker that is silent, and for more at once if there is one.
+    """Look for brokers that are silent for too long.
 
     Source: RouteInfoManager.scanNotActiveBroker
     """
     again: After[NameServerHears] = After(wait_ms=state.options.scan_not_active_ms, event=ScanDue())
-    found = _first(state, lambda one: now_ms - one.heard_ms > one.timeout_ms)
-    if found is None:
-        return NameServerDone(state, (again,))
-    ends = _decided(state, *found)
-    more: Then[NameServerHears] = Then(event=ScanDue())
-    return NameServerDone(
-        ends.state, (CloseChannel(conn=found[1].conn), *ends.effects, more), ends.action
+    found = tuple(
+        [
+            (name, one)
+            for name, group in state.groups.items()
+            for one in group.brokers.values()
+            if now_ms - one.heard_ms > one.timeout_ms and not is_decided(state, name, one)
+        ]
     )
+    then: Then[NameServerHears] = Then(event=SilentFound(found))
+    return NameServerDone(state, (again, then) if found else (again,))
+
+
+def _silent(state: NameServerState, found: tuple[tuple[str, Registration], ...]) -> NameServerDone:
+    """Take the first for gone, and then the others."""
+    (name, one), rest = found[0], found[1:]
+    ends = _decided(state, name, one)
+    then: Then[NameServerHears] = Then(event=SilentFound(rest))
+    closes = CloseChannel(conn=one.conn)
+    effects = (closes, *ends.effects, then) if rest else (closes, *ends.effects)
+    return NameServerDone(ends.state, effects, ends.action)
 
 
 def _ends(state: NameServerState, conn: ConnectionId) -> NameServerDone:
@@ -298,23 +320,18 @@ def _ends(state: NameServerState, conn: ConnectionId) -> NameServerDone:
 
     Source: BrokerHousekeepingService.onChannelClose, RouteInfoManager.onChannelDestroy
     """
-    found = _first(state, lambda one: one.conn == conn)
-    if found is None:
+    found = [
+        (name, one)
+        for name in sorted(state.groups_over(conn))
+        for one in state.groups[name].brokers.values()
+        if one.conn == conn and not is_decided(state, name, one)
+    ]
+    if not found:
         return NameServerDone(state)
-    ends = _decided(state, *found)
+    ends = _decided(state, *found[0])
     more: Then[NameServerHears] = Then(event=ConnectionLost(conn=conn))
-    return NameServerDone(ends.state, (*ends.effects, more), ends.action)
-
-
-def _first(
-    state: NameServerState, has_ended: Callable[[Registration], bool]
-) -> tuple[str, Registration] | None:
-    """Find a registration that has ended and of which that is not decided yet."""
-    for name, group in state.groups.items():
-        for one in group.brokers.values():
-            if has_ended(one) and not is_decided(state, name, one):
-                return name, one
-    return None
+    effects = (*ends.effects, more) if len(found) > 1 else ends.effects
+    return NameServerDone(ends.state, effects, ends.action)
 
 
 def _decided(

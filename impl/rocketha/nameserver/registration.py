@@ -133,9 +133,7 @@ def heard(
 
 def is_decided(state: NameServerState, broker_name: str, meant: Registration) -> bool:
     """Tell whether the end of a registration waits to be done."""
-    return any(
-        one.broker_name == broker_name and one.meant.is_same(meant) for one in state.removals
-    )
+    return any(one.meant.is_same(meant) for one in state.removed_soon.get(broker_name, ()))
 
 
 def decide(
@@ -148,7 +146,7 @@ def decide(
     """
     assert not is_decided(state, broker_name, meant)
     removal = Removal(broker_name=broker_name, meant=meant, asked_for=asked_for)
-    return replace(state, removals=(*state.removals, removal))
+    return state.with_removal(removal)
 
 
 def remove_next(state: NameServerState) -> Changed:
@@ -157,8 +155,7 @@ def remove_next(state: NameServerState) -> Changed:
     Spec: Route!Remove
     Source: RouteInfoManager.unRegisterBroker
     """
-    first, *rest = state.removals
-    state = replace(state, removals=tuple(rest))
+    first, state = state.removals[0], state.without_first_removal()
     group, rules = state.groups[first.broker_name], state.options.rules
     left = {
         broker_id: one

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from rocketha.nameserver.rules import RULES, NameServerRules
 from rocketha.nameserver.sharded_map import ShardedMap
 from rocketha.nameserver.table import NO_TOPICS, Group, Removal
+from rocketha.types import ConnectionId
 
 __all__ = ["NameServerOptions", "NameServerState"]
 
@@ -39,8 +40,14 @@ class NameServerState:
     """brokerName -> group; one whose brokers are all gone stays for its epoch."""
     having: ShardedMap[frozenset[str]] = field(default_factory=lambda: ShardedMap[frozenset[str]]())
     """Topic -> the groups that have it, by name: nobody else is looked at for a route."""
+    over: ShardedMap[frozenset[str]] = field(default_factory=lambda: ShardedMap[frozenset[str]]())
+    """Connection -> the groups of which a broker has registered over it, by name."""
     removals: tuple[Removal, ...] = ()
     """What waits to be done, in the order in which it was decided."""
+    removed_soon: ShardedMap[tuple[Removal, ...]] = field(
+        default_factory=lambda: ShardedMap[tuple[Removal, ...]]()
+    )
+    """brokerName -> what waits to be done of its group."""
 
     def with_group(self, broker_name: str, group: Group) -> NameServerState:
         """Return a state in which this is the group of a name."""
@@ -53,4 +60,38 @@ class NameServerState:
                 having = having.put(topic, left) if left else having.drop(topic)
             for topic in group.topics.keys() - had:
                 having = having.put(topic, having.get(topic, frozenset()) | {broker_name})
-        return replace(self, groups=self.groups.put(broker_name, group), having=having)
+        groups = self.groups.put(broker_name, group)
+        over = self._over(broker_name, before, group)
+        return replace(self, groups=groups, having=having, over=over)
+
+    def _over(self, name: str, before: Group | None, group: Group) -> ShardedMap[frozenset[str]]:
+        over = self.over
+        had, has = _connections(before), _connections(group)
+        for conn in had - has:
+            left = over[conn] - {name}
+            over = over.put(conn, left) if left else over.drop(conn)
+        for conn in has - had:
+            over = over.put(conn, over.get(conn, frozenset()) | {name})
+        return over
+
+    def groups_over(self, conn: ConnectionId) -> frozenset[str]:
+        """Return the groups of which a broker has registered over a connection, by name."""
+        return self.over.get(str(conn), frozenset())
+
+    def with_removal(self, removal: Removal) -> NameServerState:
+        """Return a state in which one more removal waits."""
+        name = removal.broker_name
+        of_group = (*self.removed_soon.get(name, ()), removal)
+        removals = (*self.removals, removal)
+        return replace(self, removals=removals, removed_soon=self.removed_soon.put(name, of_group))
+
+    def without_first_removal(self) -> NameServerState:
+        """Return a state in which the first removal waits no more."""
+        name = self.removals[0].broker_name
+        left = self.removed_soon[name][1:]
+        soon = self.removed_soon.put(name, left) if left else self.removed_soon.drop(name)
+        return replace(self, removals=self.removals[1:], removed_soon=soon)
+
+
+def _connections(group: Group | None) -> frozenset[str]:
+    return frozenset([] if group is None else [str(one.conn) for one in group.brokers.values()])

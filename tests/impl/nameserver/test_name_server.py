@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
@@ -43,6 +44,7 @@ from rocketha.nameserver.core import (
     TellMinBrokerId,
 )
 from rocketha.nameserver.state import NameServerOptions, NameServerState
+from rocketha.nameserver.table import Removal
 from rocketha.runtime.effects import After, Respond, Then
 from rocketha.runtime.events import ConnectionLost, RequestArrived, RequestEvent
 from rocketha.types import BrokerId, ConnectionId, RequestId, TimestampMs
@@ -375,3 +377,44 @@ def test_nonsense_is_refused_and_changes_nothing() -> None:
     assert CRC_REMARK in str(wrong_sum.remark)
     assert wrong_sum.code == no_fields.code == NameServerResponse.SYSTEM_ERROR
     assert unknown.code == notice.code == NameServerResponse.REQUEST_CODE_NOT_SUPPORTED
+
+
+# ---- what makes it fast ----
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_is_looked_up_is_what_the_table_and_the_queue_have(seed: int) -> None:
+    """Topics, connections and removals are looked up, not searched for in everything."""
+    chance, server = random.Random(seed), Server()
+    for _ in range(120):
+        server.now_ms += chance.randrange(40)
+        address, conn = f"b{chance.randrange(4)}", chance.randrange(1, 6)
+        match chance.randrange(6):
+            case 0 | 1:
+                group = f"broker{chance.randrange(3)}"
+                says = registration(address, BrokerId(chance.randrange(3)), at_ms=server.now_ms)
+                topics = dict(list(says.topic_configs.items())[: chance.choice((0, 2))])
+                server.ask(replace(says, broker_name=group, topic_configs=topics), conn=conn)
+            case 2:
+                server.take(ConnectionLost(conn=ConnectionId(conn)))
+            case 3:
+                server.take(ScanDue())
+            case _:
+                server.take(RemovalDue())
+        looked_up_is_right(server.state)
+
+
+def looked_up_is_right(state: NameServerState) -> None:
+    over: dict[str, set[str]] = {}
+    having: dict[str, set[str]] = {}
+    for name, group in state.groups.items():
+        for one in group.brokers.values():
+            over.setdefault(str(one.conn), set()).add(name)
+        for topic in group.topics:
+            having.setdefault(topic, set()).add(name)
+    soon: dict[str, list[Removal]] = {}
+    for removal in state.removals:
+        soon.setdefault(removal.broker_name, []).append(removal)
+    assert dict(state.over) == over
+    assert dict(state.having) == having
+    assert {name: list(state.removed_soon[name]) for name in state.removed_soon} == soon
