@@ -51,7 +51,12 @@ from rocketmq_peer.node_files import broker_left, lose_tail
 from rocketmq_peer.ports import choose_ports
 from rocketmq_peer.processes import Process, run_program
 from rocketmq_peer.proxy import Proxies, Way
-from rocketmq_peer.rocketha_program import rocketha_broker, rocketha_controller, with_rocketha
+from rocketmq_peer.rocketha_program import (
+    rocketha_broker,
+    rocketha_controller,
+    rocketha_name_server,
+    with_rocketha,
+)
 
 __all__ = ["GROUP_NAME", "NAME_SERVER", "Group", "GroupOptions"]
 
@@ -150,7 +155,11 @@ class Group:
         configuration = NameServerConfiguration(
             home=home, port=self.ports.name_server, more=self.options.more_of_name_server
         )
-        self._launch(NAME_SERVER, _MAIN.format("namesrv.NamesrvStartup"), configuration.text())
+        if self.options.rocketha_name_server:
+            self._launch_rocketha(NAME_SERVER, rocketha_name_server, configuration.text())
+        else:
+            main = _MAIN.format("namesrv.NamesrvStartup")
+            self._launch(NAME_SERVER, main, configuration.text())
 
     def wait_serving(self, name: str) -> None:
         """Wait until a process that runs takes connections. Raises: PeerError, ProcessError"""

@@ -39,6 +39,8 @@ class GroupOptions:
     brokers: int = 3
     rocketha_brokers: frozenset[int] = frozenset()
     """Numbers of brokers that are rocketha's, not RocketMQ's; nobody keeps records of them."""
+    rocketha_name_server: bool = False
+    """The name server is rocketha's."""
     controllers: int = 1
     """Without them b1 is master for ever (`replication`)."""
     replication: Replication = Replication.CONTROLLERS

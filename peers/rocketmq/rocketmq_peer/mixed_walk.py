@@ -1,6 +1,6 @@
-"""Mixed groups: rocketha's brokers among released ones, under kills and partitions.
+"""Mixed groups: rocketha's brokers and name server among released ones, under kills and partitions.
 
-A seed draws who is whose, and what befalls them, of the moves of `random_walk`. What is
+A seed draws who is whose, and what befalls brokers, of the moves of `random_walk`. What is
 acknowledged is to stay (`allAckInSyncStateSet`). In the end everything is healed, all brokers are
 in sync, a consumer reads everything back, and the files of all brokers are compared.
 """
@@ -56,6 +56,7 @@ def draw_mixed(seed: int) -> Walk:
     options = GroupOptions(
         brokers=brokers,
         rocketha_brokers=frozenset(ours),
+        rocketha_name_server=random.Random(f"name server {seed}").random() < 0.5,
         controllers=chance.choice((1, 1, 1, 1, 3)),
         promises=Promises(all_ack_in_sync_state_set=True),
         timing=BrokerTiming(heartbeat_timeout_ms=chance.choice((6_000, 9_000))),
@@ -77,6 +78,8 @@ class MixedRun:
     seed: int
     brokers: tuple[str, ...]
     """b1, b2, ...: "java" or "rocketha"."""
+    name_server: str
+    """Likewise."""
     moves: tuple[str, ...]
     played: Played
     differences: tuple[StoreDifference, ...]
@@ -106,7 +109,8 @@ class MixedRun:
     def line(self) -> str:
         """Say it in a line."""
         acknowledged, lost = len(self.played.acknowledged), self.played.lost
-        said = [f"seed {self.seed}: {'+'.join(self.brokers)}, {len(self.moves)} moves"]
+        said = [f"seed {self.seed}: {'+'.join(self.brokers)} with names of {self.name_server}"]
+        said.append(f"{len(self.moves)} moves")
         said.append(f"{acknowledged} acknowledged, {len(lost)} lost")
         said.append(f"{self.log_bytes} bytes and {self.epochs} epochs of each")
         same = "; ".join(map(str, self.differences)) or "files equal"
@@ -121,6 +125,7 @@ class MixedRun:
         return {
             "seed": self.seed,
             "brokers": list(self.brokers),
+            "name_server": self.name_server,
             "moves": list(self.moves),
             "acknowledged": len(self.played.acknowledged),
             "lost": list(self.played.lost),
@@ -155,6 +160,7 @@ def play_mixed(walk: Walk, jars: PeerJars, folder: Path, say: Callable[[str], No
     return MixedRun(
         seed=walk.seed,
         brokers=tuple(["rocketha" if one in ours else "java" for one in group.brokers]),
+        name_server="rocketha" if walk.options.rocketha_name_server else "java",
         moves=tuple(map(str, walk.moves)),
         played=stage.played,
         differences=() if end is None else compare_stores(stores, end),

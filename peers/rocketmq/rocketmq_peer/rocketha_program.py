@@ -9,7 +9,7 @@ from pathlib import Path
 
 import rocketha
 
-__all__ = ["rocketha_broker", "rocketha_controller", "with_rocketha"]
+__all__ = ["rocketha_broker", "rocketha_controller", "rocketha_name_server", "with_rocketha"]
 
 
 def rocketha_broker(configuration: Path) -> list[str]:
@@ -20,6 +20,11 @@ def rocketha_broker(configuration: Path) -> list[str]:
 def rocketha_controller(configuration: Path) -> list[str]:
     """Return the words that start a controller with a configuration file."""
     return [sys.executable, "-m", "rocketha.process.controller", "-c", str(configuration)]
+
+
+def rocketha_name_server(configuration: Path) -> list[str]:
+    """Return the words that start a name server with a file, which may be RocketMQ's."""
+    return [sys.executable, "-m", "rocketha.process.name_server", "-c", str(configuration)]
 
 
 def with_rocketha(environment: Mapping[str, str]) -> dict[str, str]:

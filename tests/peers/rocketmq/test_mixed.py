@@ -13,14 +13,18 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rocketha.formats.epoch_entry_cache import EpochEntryCache
+from rocketha.formats.name_server_codec import pull_name_server_reply, push_name_server_request
+from rocketha.formats.name_server_codes import NameServerCode
+from rocketha.formats.name_server_requests import GetRouteInfo, TopicRouteData
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketmq_peer import jars as jars_module
 from rocketmq_peer import mixed_walk, random_walk
 from rocketmq_peer.client import Answer
 from rocketmq_peer.configuration import SEGMENT_SIZE, ControllerKind
+from rocketmq_peer.controller_view import exchange
 from rocketmq_peer.equal_stores import StoreDifference, ask_epochs, compare_stores
 from rocketmq_peer.errors import ProcessError
-from rocketmq_peer.group import Group
+from rocketmq_peer.group import GROUP_NAME, Group
 from rocketmq_peer.group_options import GroupOptions
 from rocketmq_peer.jars import PeerJars
 from rocketmq_peer.mixed_walk import MixedRun, draw_mixed
@@ -35,6 +39,7 @@ from tests.source_files import ROOT, SOURCE_ROOTS
 GOOD = MixedRun(
     seed=0,
     brokers=("java", "rocketha"),
+    name_server="rocketha",
     moves=("send 1", "kill master"),
     played=Played(acknowledged=["a", "b"], read_back=("a", "b", "c")),
     differences=(),
@@ -58,6 +63,7 @@ def test_a_seed_draws_both_kinds_and_something_that_breaks() -> None:
         assert walk.options.promises.all_ack_in_sync_state_set
     firsts = [1 in walk.options.rocketha_brokers for walk in walks]
     assert {True, False} == set(firsts), "the first master is always of one kind"
+    assert {True, False} == {walk.options.rocketha_name_server for walk in walks}
     assert draw_mixed(7) == draw_mixed(7) != draw_mixed(8)
 
 
@@ -222,8 +228,18 @@ def test_a_seed_that_was_played_is_passed_by(
 # ---- processes ----
 
 
+def route_of(group: Group) -> dict[int, str]:
+    """Return the brokers that the name server shows of the topic that all have, their name."""
+    asked = push_name_server_request(GetRouteInfo(topic=GROUP_NAME), opaque=1)
+    answer = exchange(group.ports.name_server, asked)
+    assert answer is not None
+    found = pull_name_server_reply(answer, NameServerCode.GET_ROUTEINFO_BY_TOPIC).answer
+    assert isinstance(found, TopicRouteData)
+    return {int(number): at for number, at in found.broker_datas[0].addresses.items()}
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-def test_brokers_of_rocketha_are_started_killed_and_asked(
+def test_nodes_of_rocketha_are_started_killed_and_asked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     java = tmp_path / "jdk" / "bin" / "java"
@@ -234,6 +250,7 @@ def test_brokers_of_rocketha_are_started_killed_and_asked(
     options = GroupOptions(
         brokers=2,
         rocketha_brokers=frozenset({1, 2}),
+        rocketha_name_server=True,
         controller_kind=ControllerKind.ROCKETHA,
         agent=False,
     )
@@ -254,6 +271,7 @@ def test_brokers_of_rocketha_are_started_killed_and_asked(
         first = said(1)
         assert first is not None
         assert (first.broker_id, first.max_offset) == (0, 0)
+        assert route_of(group)[0] == f"127.0.0.1:{group.ports.broker(1).remoting}"
         group.kill("b1")
         assert said(1) is None
         assert group.wait_for_master() == "b2"
