@@ -8,9 +8,10 @@ Source: namesrv/routeinfo `RouteInfoManager` (`registerBroker`, `unRegisterBroke
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import TypeVar
 
 from rocketha.formats.name_server_requests import NotifyMinBrokerIdChange, RegisterBroker
 from rocketha.nameserver.rules import Registrations
@@ -23,6 +24,8 @@ from rocketha.nameserver.table import (
     Removal,
 )
 from rocketha.types import ConnectionId, TimestampMs
+
+V = TypeVar("V")
 
 __all__ = [
     "Changed",
@@ -99,7 +102,11 @@ def register(
 def _with_topics(
     group: Group, request: RegisterBroker, new: Registration, options: NameServerOptions
 ) -> Group:
-    """Take the topics of a master, or those of a slave that acts, which are read-only."""
+    """Take the topics of a master, or those of a slave that acts, which are read-only.
+
+    A broker that has a new topic says nothing of the others (`registerIncrementBrokerData`), so
+    those stay, unless the option says otherwise.
+    """
     rules = options.rules
     if new.is_master:
         masked = rules.masked_with_master(group.masked)
@@ -107,12 +114,18 @@ def _with_topics(
         masked = True
     else:
         return group
-    return replace(
-        group,
-        topics=request.topic_configs,
-        mappings=request.topic_queue_mappings,
-        masked=masked,
-    )
+    topics = _merged(group.topics, request.topic_configs)
+    if options.delete_topics and not request.topic_queue_mappings:
+        topics = request.topic_configs
+    mappings = _merged(group.mappings, request.topic_queue_mappings)
+    return replace(group, topics=topics, mappings=mappings, masked=masked)
+
+
+def _merged(known: Mapping[str, V], said: Mapping[str, V]) -> Mapping[str, V]:
+    """Return what is known and said, in doubt as it is said; the same map if nothing is new."""
+    if all(known.get(name) == value for name, value in said.items()):
+        return known
+    return MappingProxyType({**known, **said})
 
 
 def heard(

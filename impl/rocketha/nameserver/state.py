@@ -28,6 +28,8 @@ class NameServerOptions:
     """How long the end of a registration waits until it is done."""
     removals_max: int = 3_000
     """`unRegisterBrokerQueueCapacity`: how many brokers' requests to end may wait."""
+    delete_topics: bool = False
+    """`deleteTopicWithBrokerRegistration`: a registration names all topics of its broker."""
     rules: NameServerRules = field(default=RULES, repr=False)
 
 

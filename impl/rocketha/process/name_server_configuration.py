@@ -9,6 +9,7 @@
 | `notifyMinBrokerIdChanged`      | brokers are told of another smallest brokerId     | false      |
 | `scanNotActiveBrokerInterval`   | milliseconds between two looks for silent brokers | 5000       |
 | `unRegisterBrokerQueueCapacity` | how many brokers' requests to end may wait        | 3000       |
+| `deleteTopicWithBrokerRegistration` | a registration names all topics of its broker | false      |
 
 RocketMQ's `bindAddress` is 0.0.0.0 if it is missing. Names that its name server has besides are
 passed by, so that the same file starts both; any other one is refused.
@@ -35,6 +36,7 @@ _OURS: Final = frozenset(
         "notifyMinBrokerIdChanged",
         "scanNotActiveBrokerInterval",
         "unRegisterBrokerQueueCapacity",
+        "deleteTopicWithBrokerRegistration",
     }
 )
 _PASSED_BY: Final = frozenset(
@@ -54,7 +56,6 @@ _PASSED_BY: Final = frozenset(
         "enableTopicList",
         "needWaitForService",
         "waitSecondsForService",
-        "deleteTopicWithBrokerRegistration",
         "configBlackList",
     }
 )
@@ -80,6 +81,7 @@ class NameServerConfiguration:
             scan_not_active_ms=settings.number(
                 "scanNotActiveBrokerInterval", known.scan_not_active_ms
             ),
+            delete_topics=settings.flag("deleteTopicWithBrokerRegistration", False),
             removals_max=settings.number("unRegisterBrokerQueueCapacity", known.removals_max),
         )
         return cls(address=f"{host}:{port}", options=options)

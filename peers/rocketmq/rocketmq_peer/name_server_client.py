@@ -104,9 +104,9 @@ class Channel:
         _answered(request, self._opaque, lambda command: exchange_over(self._socket, command))
 
 
-def ask_route(port: int) -> Route | None:
-    """Ask for the topic's route; None: there is none. Raises: PeerError"""
-    answer = _answered(GetRouteInfo(topic=TOPIC), 1, lambda command: exchange(port, command))
+def ask_route(port: int, topic: str = TOPIC) -> Route | None:
+    """Ask for a topic's route; None: there is none. Raises: PeerError"""
+    answer = _answered(GetRouteInfo(topic=topic), 1, lambda command: exchange(port, command))
     if answer is None:
         return None
     assert isinstance(answer, TopicRouteData)

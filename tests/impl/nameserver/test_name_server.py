@@ -197,7 +197,7 @@ def test_who_says_one_topic_only_must_be_registered() -> None:
 
 
 def test_topics_are_found_in_the_groups_that_have_them_now() -> None:
-    server = Server()
+    server = Server(replace(ACTING, delete_topics=True))
     server.ask(registration("b1", MASTER, topics=("orders", "old")))
     other = replace(registration("c1", MASTER, topics=("orders", "own")), broker_name="other")
     server.ask(other, conn=2)
@@ -377,6 +377,19 @@ def test_nonsense_is_refused_and_changes_nothing() -> None:
     assert CRC_REMARK in str(wrong_sum.remark)
     assert wrong_sum.code == no_fields.code == NameServerResponse.SYSTEM_ERROR
     assert unknown.code == notice.code == NameServerResponse.REQUEST_CODE_NOT_SUPPORTED
+
+
+def test_a_registration_of_a_new_topic_leaves_the_others() -> None:
+    server = pair()
+    server.ask(registration("b1", MASTER, at_ms=2, topics=["new"]), conn=1)
+    assert server.found("new") == server.found() == ({0: "b1", 2: "b2"}, RW)
+
+
+def test_a_registration_may_name_all_topics_that_there_are() -> None:
+    server = pair(replace(ACTING, delete_topics=True))
+    server.ask(registration("b1", MASTER, at_ms=2, topics=["new"]), conn=1)
+    assert server.found() is None
+    assert server.found("new") is not None
 
 
 # ---- what makes it fast ----

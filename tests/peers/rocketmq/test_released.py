@@ -5,9 +5,11 @@ Not for every push: `pytest -m slow tests/peers`. Without the programs the test 
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -16,12 +18,16 @@ from rocketmq_peer.configuration import ControllerKind, Promises
 from rocketmq_peer.errors import ToolMissingError
 from rocketmq_peer.frame_rewriting import address
 from rocketmq_peer.group import Group, GroupOptions
+from rocketmq_peer.group_options import Replication
 from rocketmq_peer.jars import PeerJars, fetch
 from rocketmq_peer.mixed_walk import draw_mixed, play_mixed
+from rocketmq_peer.name_server_client import Route, ask_route
 from rocketmq_peer.random_walk import Do, Move
 from rocketmq_peer.toolchain import find_jdk, find_maven
 from rocketmq_peer.versions import PINNED
 from tests.impl.process.member_records import actions_that_conform
+
+_REGISTERS_AGAIN_S: Final = 10.0
 
 
 def fetched(version: str) -> PeerJars:
@@ -145,6 +151,49 @@ def test_a_group_of_rockethas_controllers_leads_released_brokers(
     assert {("b1", 1), ("b2", 2)} <= elected
     members = group.folder / "members"
     assert {"AppendAsLeader", "Crash"} <= actions_that_conform(members, tuple(read_logs(members)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ours", [True, False], ids=["rocketha", "RocketMQ"])
+@pytest.mark.parametrize("version", PINNED)
+def test_a_released_slave_acts_for_its_master_by_either_name_server(
+    version: str, ours: bool, tmp_path: Path
+) -> None:
+    options = GroupOptions(
+        brokers=2,
+        replication=Replication.SYNC_MASTER,
+        promises=Promises(in_sync_replicas=2),
+        rocketha_name_server=ours,
+        more_of_brokers={
+            "enableSlaveActingMaster": True,
+            "brokerHeartbeatInterval": 500,
+            "brokerNotActiveTimeoutMillis": 3000,
+        },
+        more_of_name_server={
+            "supportActingMaster": True,
+            "notifyMinBrokerIdChanged": True,
+            "scanNotActiveBrokerInterval": 500,
+        },
+        agent=False,
+    )
+    with Group(tmp_path / "run", fetched(version), options) as group:
+        group.start()
+        client = group.client()
+        group.wait_for(lambda: client.send("orders", "a0").is_ok or None, "a0 is taken")
+        first, second = (address(group.ports.broker(number).remoting) for number in (1, 2))
+        both = Route(brokers={0: first, 1: second}, may_write=True)
+        acts = Route(brokers={0: second}, may_write=False)
+
+        def shows(route: Route) -> bool | None:
+            return ask_route(group.ports.name_server, "orders") == route or None
+
+        group.wait_for(lambda: shows(both), "both are there")
+        group.kill("b1")
+        group.wait_for(lambda: shows(acts), "the slave acts")
+        time.sleep(_REGISTERS_AGAIN_S)
+        assert shows(acts), "it has registered new topics of its own since"
+        group.start_broker("b1")
+        group.wait_for(lambda: shows(both), "the master is back")
 
 
 @pytest.mark.slow
