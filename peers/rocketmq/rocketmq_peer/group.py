@@ -51,12 +51,7 @@ from rocketmq_peer.node_files import broker_left, lose_tail
 from rocketmq_peer.ports import choose_ports
 from rocketmq_peer.processes import Process, run_program
 from rocketmq_peer.proxy import Proxies, Way
-from rocketmq_peer.rocketha_program import (
-    rocketha_broker,
-    rocketha_controller,
-    rocketha_name_server,
-    with_rocketha,
-)
+from rocketmq_peer.rocketha_program import rocketha_program, with_rocketha
 
 __all__ = ["GROUP_NAME", "NAME_SERVER", "Group", "GroupOptions"]
 
@@ -156,7 +151,7 @@ class Group:
             home=home, port=self.ports.name_server, more=self.options.more_of_name_server
         )
         if self.options.rocketha_name_server:
-            self._launch_rocketha(NAME_SERVER, rocketha_name_server, configuration.text())
+            self._launch_rocketha(NAME_SERVER, "name_server", configuration.text())
         else:
             main = _MAIN.format("namesrv.NamesrvStartup")
             self._launch(NAME_SERVER, main, configuration.text())
@@ -179,7 +174,7 @@ class Group:
             more={**self._records.settings_of_controller(name), **self.options.more_of_controllers},
         )
         if self.options.controller_kind is ControllerKind.ROCKETHA:
-            self._launch_rocketha(name, rocketha_controller, configuration.text())
+            self._launch_rocketha(name, "controller", configuration.text())
         else:
             main = _MAIN.format("controller.ControllerStartup")
             self._launch(name, main, configuration.text(), watched=True)
@@ -209,7 +204,7 @@ class Group:
             more={**self.options.role_of(number), **self.options.more_of_brokers, **more},
         )
         if number in self.options.rocketha_brokers:
-            self._launch_rocketha(name, rocketha_broker, configuration.text())
+            self._launch_rocketha(name, "broker", configuration.text())
         else:
             main = _MAIN.format("broker.BrokerStartup")
             self._launch(name, main, configuration.text(), watched=True)
@@ -432,10 +427,8 @@ class Group:
         )
         return self._begin(name, text, program.command())
 
-    def _launch_rocketha(
-        self, name: str, program: Callable[[Path], list[str]], text: str
-    ) -> Process:
-        command = program(self._home(name) / _CONFIGURATION)
+    def _launch_rocketha(self, name: str, node: str, text: str) -> Process:
+        command = rocketha_program(node, self._home(name) / _CONFIGURATION)
         return self._begin(name, text, command, with_rocketha(os.environ))
 
     def _begin(

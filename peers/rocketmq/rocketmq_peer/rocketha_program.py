@@ -9,22 +9,15 @@ from pathlib import Path
 
 import rocketha
 
-__all__ = ["rocketha_broker", "rocketha_controller", "rocketha_name_server", "with_rocketha"]
+__all__ = ["rocketha_program", "with_rocketha"]
 
 
-def rocketha_broker(configuration: Path) -> list[str]:
-    """Return the words that start a broker with a configuration file, which may be RocketMQ's."""
-    return [sys.executable, "-m", "rocketha.process.broker", "-c", str(configuration)]
+def rocketha_program(node: str, configuration: Path) -> list[str]:
+    """Return the words that start a node of `rocketha.process` with a configuration file.
 
-
-def rocketha_controller(configuration: Path) -> list[str]:
-    """Return the words that start a controller with a configuration file."""
-    return [sys.executable, "-m", "rocketha.process.controller", "-c", str(configuration)]
-
-
-def rocketha_name_server(configuration: Path) -> list[str]:
-    """Return the words that start a name server with a file, which may be RocketMQ's."""
-    return [sys.executable, "-m", "rocketha.process.name_server", "-c", str(configuration)]
+    That of a "broker" and of a "name_server" may be RocketMQ's; a "controller" has its own.
+    """
+    return [sys.executable, "-m", f"rocketha.process.{node}", "-c", str(configuration)]
 
 
 def with_rocketha(environment: Mapping[str, str]) -> dict[str, str]:
