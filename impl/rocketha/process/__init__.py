@@ -11,6 +11,7 @@
 | `controller_configuration`, `controller_records` | its file, and what it writes of its steps |
 | `name_server` | a name server: `python -m rocketha.process.name_server -c CONFIGURATION` |
 | `name_server_configuration` | its file, one of RocketMQ's |
+| `embedded_controller` | a controller in the process of a name server |
 | `server_links` | the connections of a controller or name server with brokers and tools |
 | `broker` | a broker of a group: `python -m rocketha.process.broker -c CONFIGURATION` |
 | `broker_configuration` | its file, one of RocketMQ's |

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Protocol
 
 from rocketha.errors import RockethaError
-from rocketha.process.event_loop import Log
+from rocketha.process.event_loop import EventLoop, Log
 
 __all__ = ["Serving", "serve"]
 
@@ -17,6 +18,11 @@ _WORDS: Final = 2
 
 class Serving(Protocol):
     """A node that is ready."""
+
+    @property
+    def loop(self) -> EventLoop:
+        """What moves it."""
+        ...
 
     def run(self) -> None:
         """Serve until it is told to stop. Raises: RockethaError"""
@@ -30,7 +36,7 @@ def serve(name: str, arguments: list[str], make: Callable[[Path, Log], Serving])
     """
 
     def say(line: str) -> None:
-        print(line, flush=True)
+        print(f"{line}\n", end="", flush=True)  # in one piece: a node may have two threads
 
     if len(arguments) != _WORDS or arguments[0] != "-c":
         print(f"usage: python -m rocketha.process.{name} -c CONFIGURATION", file=sys.stderr)
@@ -40,6 +46,7 @@ def serve(name: str, arguments: list[str], make: Callable[[Path, Log], Serving])
     except (RockethaError, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    node.loop.stop_on_signals(signal.SIGTERM, signal.SIGINT)
     try:
         node.run()
     except (RockethaError, OSError) as error:

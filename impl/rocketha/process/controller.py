@@ -14,7 +14,6 @@ remoting/netty `NettyRemotingServer`
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -35,7 +34,7 @@ from rocketha.recording.recorder import NOT_RECORDED
 from rocketha.storage.disk import RealDisk
 from rocketha.types import ConnectionId
 
-__all__ = ["ControllerProcess", "main"]
+__all__ = ["ControllerProcess", "controller_process", "main"]
 
 
 class ControllerProcess:
@@ -46,10 +45,10 @@ class ControllerProcess:
         self._configuration = configuration
         self._log = log
         self._clock = ProcessClock()
-        self._loop = EventLoop(log=log)
-        self._links = ServerLinks(self._loop, self._clock, received=self._received, gone=self._gone)
+        self.loop = EventLoop(log=log)
+        self._links = ServerLinks(self.loop, self._clock, received=self._received, gone=self._gone)
         self._scans_soon = False
-        self._listener = self._loop.listen(configuration.address, self._links.accept)
+        self._listener = self.loop.listen(configuration.address, self._links.accept)
         self._records: ControllerRecords | None = None
         if configuration.records is not None:
             self._records = ControllerRecords(
@@ -79,10 +78,9 @@ class ControllerProcess:
         """
         self._step(self.host.start)
         self._log(f"serves {self._listener.address}, {len(self.host.state.groups)} groups")
-        self._loop.stop_on_signals(signal.SIGTERM, signal.SIGINT)
         self._scan_later()
         try:
-            self._loop.run()
+            self.loop.run()
         finally:
             self.host.stop()
             if self._records is not None:
@@ -94,7 +92,7 @@ class ControllerProcess:
         """Scan right after what is done now."""
         if not self._scans_soon:
             self._scans_soon = True
-            self._loop.soon(self._scan)
+            self.loop.soon(self._scan)
 
     def applied(self, entry: Entry, events: tuple[ControllerEvent, ...]) -> None:
         """Say what has happened."""
@@ -123,21 +121,25 @@ class ControllerProcess:
             self._links.close_silent()
             self._step(self.host.scan)
 
-        self._loop.after(self._configuration.scan_ms / 1000, scan)
+        self.loop.after(self._configuration.scan_ms / 1000, scan)
 
     def _scan(self) -> None:
         self._scans_soon = False
         self._step(self.host.scan)
 
 
+def controller_process(configuration: ControllerConfiguration, log: Log) -> Serving:
+    """Make a controller that is alone, or one of a group. Raises: RockethaError, OSError"""
+    if configuration.node is None:
+        return ControllerProcess(configuration, log=log)
+    return ControllerGroupProcess(configuration, configuration.node, log=log)
+
+
 def main(arguments: list[str]) -> int:
     """Run a controller, alone or of a group; return its exit code."""
 
     def make(path: Path, log: Log) -> Serving:
-        configuration = read_configuration(path)
-        if configuration.node is None:
-            return ControllerProcess(configuration, log=log)
-        return ControllerGroupProcess(configuration, configuration.node, log=log)
+        return controller_process(read_configuration(path), log)
 
     return serve("controller", arguments, make)
 

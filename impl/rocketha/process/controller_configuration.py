@@ -31,7 +31,7 @@ Source: common `ControllerConfig`; DLedgerConfig
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -44,7 +44,7 @@ from rocketha.formats.properties import pull_properties
 from rocketha.process import dledger_records
 from rocketha.process.dledger_configuration import peer_addresses
 
-__all__ = ["ControllerConfiguration", "RecordsConfiguration", "read_configuration"]
+__all__ = ["NAMES", "ControllerConfiguration", "RecordsConfiguration", "read_configuration"]
 
 _TYPE: Final = "rocketha"
 _PEERS: Final = "controllerDLegerPeers"
@@ -59,7 +59,7 @@ _OF_GROUPS: Final = {
 }
 _OF_RECORDS: Final = ("recordsPath", "recordsNode", "recordsBrokerName", "recordsNames")
 _OF_MEMBER: Final = "recordsMemberPath"
-_NAMES: Final = frozenset(
+NAMES: Final = frozenset(
     {
         "controllerType",
         "controllerDLegerGroup",
@@ -73,6 +73,7 @@ _NAMES: Final = frozenset(
         _OF_MEMBER,
     }
 )
+"""What a controller's file may say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,10 +123,17 @@ class ControllerConfiguration:
         )
 
 
-def read_configuration(path: Path) -> ControllerConfiguration:
-    """Read a file. Raises: ConfigurationError"""
+def read_configuration(
+    path: Path, *, beside: Collection[str] = frozenset()
+) -> ControllerConfiguration:
+    """Read a file, which may have settings `beside` those of a controller.
+
+    Raises: ConfigurationError
+    """
     try:
-        return _configuration(pull_properties(path.read_bytes()))
+        said = pull_properties(path.read_bytes())
+        own = {name: said[name] for name in said if name in NAMES or name not in beside}
+        return _configuration(own)
     except OSError as error:
         reason = error.strerror or str(error)
     except (PacketError, _Wrong) as error:
@@ -138,7 +146,7 @@ class _Wrong(Exception):
 
 
 def _configuration(said: Mapping[str, str]) -> ControllerConfiguration:
-    unknown = sorted(said.keys() - _NAMES)
+    unknown = sorted(said.keys() - NAMES)
     if unknown:
         raise _Wrong(f"{unknown[0]} is no setting of this controller")
     if said.get("controllerType", _TYPE) != _TYPE:

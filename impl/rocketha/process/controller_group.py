@@ -10,7 +10,6 @@ Source: controller/impl `DLedgerController`, controller `ControllerManager`; DLe
 from __future__ import annotations
 
 import secrets
-import signal
 from typing import Any, Final
 
 from rocketha.controller.core import (
@@ -72,7 +71,7 @@ class ControllerGroupProcess:
         self._node = node
         self._log = log
         self._clock = ProcessClock()
-        self._loop = EventLoop(log=log)
+        self.loop = EventLoop(log=log)
         self._lock = lock_store(configuration.store)
         self._machine = DLedgerControllerMachine(ControllerStateMachine())
         disk = RealDisk(configuration.store)
@@ -80,14 +79,14 @@ class ControllerGroupProcess:
         self._member_records = self._of_member(disk)
         addresses = configuration.addresses
         self._remoting = DLedgerRemoting(
-            self._loop,
+            self.loop,
             {peer_number(node, peer): addresses[peer] for peer in node.peers},
             asked=self._asked,
             answered=self._answered,
             records=self._member_records,
         )
         self._links = ServerLinks(
-            self._loop, self._clock, received=self._frame_received, gone=self._gone
+            self.loop, self._clock, received=self._frame_received, gone=self._gone
         )
         self._scans_soon = False
         self._records = self._of_controller()
@@ -113,7 +112,7 @@ class ControllerGroupProcess:
             recorder=self,
             see=ledger.view,
             timers=NodeTimers(
-                self._loop,
+                self.loop,
                 self._clock,
                 timer=lambda: self._take(TimerFired()),
                 transfer=transfers_nothing,
@@ -121,7 +120,7 @@ class ControllerGroupProcess:
             ),
             alarms=self,
         )
-        self._listener = self._loop.listen(configuration.address, self._accept)
+        self._listener = self.loop.listen(configuration.address, self._accept)
 
     def run(self) -> None:
         """Serve until it is told to stop. Raises: RockethaError"""
@@ -137,7 +136,6 @@ class ControllerGroupProcess:
         controller = LeadingController(self._machine.machine.state)
         self.host.state = DLedgerController(node=node, controller=controller)
         self._log(f"serves {self._listener.address}, {len(controller.state.groups)} groups")
-        self._loop.stop_on_signals(signal.SIGTERM, signal.SIGINT)
         self._scan_later()
         if self._records is not None:
             self._records.started()
@@ -145,7 +143,7 @@ class ControllerGroupProcess:
             self._member_records.started()
         try:
             self._take(Started())
-            self._loop.run()
+            self.loop.run()
             store.close()
         finally:
             self.host.stop()
@@ -207,7 +205,7 @@ class ControllerGroupProcess:
 
     def after(self, wait_ms: int, event: object) -> None:
         """Let the member hear an event in a while."""
-        self._loop.after(wait_ms / 1000, lambda: self._take(event))
+        self.loop.after(wait_ms / 1000, lambda: self._take(event))
 
     def _role_changed(self, changed: RoleChanged) -> None:
         member = self._state.node.elector.member
@@ -252,7 +250,7 @@ class ControllerGroupProcess:
         """Scan right after what is done now (rocketha.controller.host.ScanTimer)."""
         if not self._scans_soon:
             self._scans_soon = True
-            self._loop.soon(self._scan)
+            self.loop.soon(self._scan)
 
     def _scan(self) -> None:
         self._scans_soon = False
@@ -264,4 +262,4 @@ class ControllerGroupProcess:
             self._links.close_silent()
             self._take(ScanDue())
 
-        self._loop.after(self._configuration.scan_ms / 1000, scan)
+        self.loop.after(self._configuration.scan_ms / 1000, scan)

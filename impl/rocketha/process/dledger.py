@@ -14,7 +14,6 @@ Source: DLedger, DLedgerServer, DLedgerRpcNettyService
 from __future__ import annotations
 
 import secrets
-import signal
 import sys
 
 from rocketha.dledger import node as core
@@ -87,7 +86,7 @@ class DLedgerProcess:
         self._configuration = configuration
         self._log = log
         self._clock = ProcessClock()
-        self._loop = EventLoop(log=log)
+        self.loop = EventLoop(log=log)
         self._lock = lock_store(configuration.store)
         config, machine = configuration.node, _LogAlone()
         disk = RealDisk(configuration.store)
@@ -95,7 +94,7 @@ class DLedgerProcess:
         others = {peer_number(config, peer): configuration.addresses[peer] for peer in config.peers}
         self._records = self._recorded(disk)
         self._remoting = DLedgerRemoting(
-            self._loop,
+            self.loop,
             others,
             asked=self._asked,
             answered=self._answered,
@@ -119,7 +118,7 @@ class DLedgerProcess:
             recorder=self,
             see=ledger.view,
             timers=NodeTimers(
-                self._loop,
+                self.loop,
                 self._clock,
                 timer=lambda: self._take(TimerFired()),
                 transfer=transfers_nothing,
@@ -127,7 +126,7 @@ class DLedgerProcess:
             ),
             alarms=self,
         )
-        self._listener = self._loop.listen(configuration.address, self._remoting.accept)
+        self._listener = self.loop.listen(configuration.address, self._remoting.accept)
 
     def run(self) -> None:
         """Serve until it is told to stop. Raises: RockethaError"""
@@ -141,12 +140,11 @@ class DLedgerProcess:
             now_ms=self._clock.now_ms(),
         )
         self._log(f"serves {self._listener.address}, the log ends at {store.end_index}")
-        self._loop.stop_on_signals(signal.SIGTERM, signal.SIGINT)
         if self._records is not None:
             self._records.started()
         try:
             self._take(Started())
-            self._loop.run()
+            self.loop.run()
             store.close()
         finally:
             self.host.stop()
@@ -188,7 +186,7 @@ class DLedgerProcess:
 
     def after(self, wait_ms: int, event: _Event) -> None:
         """Let the node hear an event in a while."""
-        self._loop.after(wait_ms / 1000, lambda: self._take(event))
+        self.loop.after(wait_ms / 1000, lambda: self._take(event))
 
     def _role_changed(self, changed: RoleChanged) -> None:
         member = self.state.elector.member

@@ -408,8 +408,8 @@ class EventLoop:
     def _wake(self) -> None:
         try:
             self._wake_write.send(b"w")
-        except BlockingIOError:
-            return  # it is awake
+        except OSError:
+            return  # it is awake, or over
 
     def _woken(self, mask: int) -> None:
         del mask

@@ -3,7 +3,8 @@
 It serves brokers and clients of RocketMQ over remoting, and tells brokers at the addresses that
 they registered. It has no files: killed and started again, it hears from brokers what there is.
 
-The configuration is that of `name_server_configuration`. It says on its standard output whose
+The configuration is that of `name_server_configuration`; with `enableControllerInNamesrv` there is
+a controller in the process (`embedded_controller`). It says on its standard output whose
 registration has ended. It ends with 0 when it is told to (SIGTERM, SIGINT), with 2 when it cannot
 begin.
 
@@ -13,8 +14,8 @@ Source: namesrv `NamesrvStartup`, `NamesrvController`; remoting/netty `NettyRemo
 from __future__ import annotations
 
 import resource
-import signal
 import sys
+from pathlib import Path
 from typing import Final
 
 from rocketha.formats.name_server_codes import RELEASE_5_3_3
@@ -30,7 +31,9 @@ from rocketha.nameserver.core import (
 from rocketha.nameserver.performers import ChannelPerformer
 from rocketha.nameserver.state import NameServerState
 from rocketha.process.clock import ProcessClock
-from rocketha.process.command_line import serve
+from rocketha.process.command_line import Serving, serve
+from rocketha.process.controller import controller_process
+from rocketha.process.embedded_controller import NameServerWithController
 from rocketha.process.event_loop import EventLoop, Log
 from rocketha.process.name_server_configuration import NameServerConfiguration
 from rocketha.process.server_links import ServerLinks
@@ -57,9 +60,9 @@ class NameServerProcess:
         """Listen, and begin nothing yet. Raises: ListenError"""
         self._log = log
         self._clock = ProcessClock()
-        self._loop = EventLoop(log=log)
+        self.loop = EventLoop(log=log)
         self._links = ServerLinks(
-            self._loop,
+            self.loop,
             self._clock,
             received=self._received,
             gone=self._gone,
@@ -76,7 +79,7 @@ class NameServerProcess:
             see=no_files,
             alarms=self,
         )
-        self._listener = self._loop.listen(
+        self._listener = self.loop.listen(
             configuration.address, self._links.accept, links_max=_LINKS_MAX
         )
 
@@ -87,10 +90,9 @@ class NameServerProcess:
         for due in started(self.host.state):
             self.host.perform(due, None)
         self._log(f"serves {self._listener.address}")
-        self._loop.stop_on_signals(signal.SIGTERM, signal.SIGINT)
         self._close_silent_later()
         try:
-            self._loop.run()
+            self.loop.run()
         finally:
             self.host.stop()
 
@@ -109,14 +111,14 @@ class NameServerProcess:
 
     def after(self, wait_ms: int, event: _Event) -> None:
         """Let it hear an event in a while."""
-        self._loop.after(wait_ms / 1000, lambda: self._take(event))
+        self.loop.after(wait_ms / 1000, lambda: self._take(event))
 
     def _close_silent_later(self) -> None:
         def close() -> None:
             self._close_silent_later()
             self._links.close_silent()
 
-        self._loop.after(_CLOSE_SILENT_S, close)
+        self.loop.after(_CLOSE_SILENT_S, close)
 
     # ---- whoever connects ----
 
@@ -194,12 +196,17 @@ def _allow_files() -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Run a name server; return its exit code."""
-    return serve(
-        "name_server",
-        arguments,
-        lambda path, log: NameServerProcess(NameServerConfiguration.read(path), log=log),
-    )
+    """Run a name server, perhaps with a controller; return its exit code."""
+
+    def make(path: Path, log: Log) -> Serving:
+        configuration = NameServerConfiguration.read(path)
+        if configuration.controller is None:
+            return NameServerProcess(configuration, log=log)
+        controller = controller_process(configuration.controller, log)
+        name_server = NameServerProcess(configuration, log=log)
+        return NameServerWithController(name_server, controller, log=log)
+
+    return serve("name_server", arguments, make)
 
 
 if __name__ == "__main__":

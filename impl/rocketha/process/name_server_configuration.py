@@ -11,6 +11,9 @@
 | `unRegisterBrokerQueueCapacity` | how many brokers' requests to end may wait        | 3000       |
 | `deleteTopicWithBrokerRegistration` | a registration names all topics of its broker | false      |
 
+| `enableControllerInNamesrv`     | the process has a controller, too, whose settings | false      |
+|                                 | are in this file (`controller_configuration`)     |            |
+
 RocketMQ's `bindAddress` is 0.0.0.0 if it is missing. Names that its name server has besides are
 passed by, so that the same file starts both; any other one is refused.
 
@@ -24,10 +27,16 @@ from pathlib import Path
 from typing import Final
 
 from rocketha.nameserver.state import NameServerOptions
+from rocketha.process.controller_configuration import (
+    NAMES,
+    ControllerConfiguration,
+    read_configuration,
+)
 from rocketha.process.settings import Settings
 
 __all__ = ["NameServerConfiguration"]
 
+_CONTROLLER: Final = "enableControllerInNamesrv"
 _OURS: Final = frozenset(
     {
         "bindAddress",
@@ -37,6 +46,7 @@ _OURS: Final = frozenset(
         "scanNotActiveBrokerInterval",
         "unRegisterBrokerQueueCapacity",
         "deleteTopicWithBrokerRegistration",
+        _CONTROLLER,
     }
 )
 _PASSED_BY: Final = frozenset(
@@ -68,12 +78,17 @@ class NameServerConfiguration:
     address: str
     """Where it listens, `host:port`."""
     options: NameServerOptions
+    controller: ControllerConfiguration | None = None
+    """That of the controller in its process; None: it has none."""
 
     @classmethod
     def read(cls, path: Path) -> NameServerConfiguration:
         """Read a file of properties. Raises: ConfigurationError"""
         settings, known = Settings.read(path), NameServerOptions()
-        settings.only(_OURS | _PASSED_BY)
+        own, controller = _OURS | _PASSED_BY, None
+        if settings.flag(_CONTROLLER, False):
+            controller = read_configuration(path, beside=own)
+        settings.only(own if controller is None else own | NAMES)
         host, port = settings.ip4("bindAddress", "127.0.0.1"), settings.port("listenPort", 9876)
         options = NameServerOptions(
             support_acting_master=settings.flag("supportActingMaster", False),
@@ -84,4 +99,4 @@ class NameServerConfiguration:
             delete_topics=settings.flag("deleteTopicWithBrokerRegistration", False),
             removals_max=settings.number("unRegisterBrokerQueueCapacity", known.removals_max),
         )
-        return cls(address=f"{host}:{port}", options=options)
+        return cls(address=f"{host}:{port}", options=options, controller=controller)

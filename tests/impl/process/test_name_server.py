@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Final
 
 import pytest
 
 from rocketha.formats.broker_requests import BrokerResponse
+from rocketha.formats.controller_request_codec import push_request
+from rocketha.formats.controller_requests import ApplyBrokerId
 from rocketha.formats.name_server_codec import pull_notification, push_name_server_request
 from rocketha.formats.name_server_codes import NameServerResponse
 from rocketha.formats.name_server_requests import (
@@ -23,10 +27,18 @@ from rocketha.formats.remoting_command import FLAG_ONEWAY, FLAG_RESPONSE, Remoti
 from rocketha.formats.remoting_frame import push_command
 from rocketha.types import BrokerId, TimestampMs
 from rocketmq_peer.name_server_histories import HISTORIES, play_history
+from tests.free_ports import free_port
 from tests.impl.process.broker_peers import BrokerRun
 from tests.impl.process.controller_peers import Connection, ControllerRun
 from tests.impl.process.name_server_peers import NameServerRun
 from tests.impl.process.node_run import until
+
+APPLY_ID: Final = ApplyBrokerId(
+    cluster_name="c",
+    broker_name="g",
+    applied_broker_id=BrokerId(1),
+    register_check_code="127.0.0.1:1;1",
+)
 
 
 @pytest.fixture(scope="module")
@@ -203,3 +215,61 @@ def test_a_file_of_rocketmq_is_taken(tmp_path: Path) -> None:
     with NameServerRun(tmp_path / "names", rocketmqHome="/opt/rocketmq") as server:
         server.start()
         assert server.end(signal.SIGTERM) == 0
+
+
+# ---- a controller in its process ----
+
+
+def with_a_controller(folder: Path) -> NameServerRun:
+    port = free_port()
+    return NameServerRun(
+        folder,
+        enableControllerInNamesrv="true",
+        controllerDLegerGroup="controllers",
+        controllerDLegerSelfId="n0",
+        controllerDLegerPeers=f"n0-127.0.0.1:{port}",
+        controllerStorePath=str(folder / "store"),
+        scanNotActiveBrokerInterval="50",
+    )
+
+
+def controller_port(run: NameServerRun) -> int:
+    said = run.configuration.read_text()
+    return int(said.partition("controllerDLegerPeers=n0-127.0.0.1:")[2].split()[0])
+
+
+def test_brokers_go_on_with_both_when_their_process_was_killed(tmp_path: Path) -> None:
+    with with_a_controller(tmp_path / "names") as both:
+        both.start()
+        settings = {"namesrvAddr": both.address, "registerNameServerPeriod": "200"}
+        with BrokerRun(tmp_path / "b1", controller_port(both), **settings) as broker:
+            broker.start()
+            broker.send_until_ok(b"a")
+            master = f"127.0.0.1:{broker.port}"
+            until(lambda: both.master("T") == master, "it is found")
+            assert both.end(signal.SIGKILL) == -signal.SIGKILL
+            both.start()
+            until(lambda: both.master("T") == master, "it is found again")
+            assert broker.send(b"b").code == BrokerResponse.SUCCESS
+            assert both.end(signal.SIGTERM) == 0
+    assert "1 groups" in both.said()
+
+
+def test_a_name_server_goes_on_when_the_controller_in_its_process_fails(tmp_path: Path) -> None:
+    with with_a_controller(tmp_path / "names") as both:
+        both.start()
+        shutil.rmtree(tmp_path / "names" / "store")
+        sock = socket.create_connection(("127.0.0.1", controller_port(both)), 60)
+        with Connection(sock) as asks:
+            asks.sock.sendall(push_command(push_request(APPLY_ID, opaque=1)))
+            until(lambda: "the controller cannot go on" in both.said(), "its disk has failed")
+        with both.connect() as connection:
+            say(connection, registration("alone", 0, "127.0.0.1:1"))
+            assert both.master("alone-orders") == "127.0.0.1:1"
+        assert both.end(signal.SIGTERM) == 0
+
+
+def test_a_wrong_setting_of_the_controller_is_named(tmp_path: Path) -> None:
+    with NameServerRun(tmp_path / "names", enableControllerInNamesrv="true") as both:
+        assert both.launch().wait(60) == 2
+    assert "controllerDLegerSelfId is missing" in both.said()
