@@ -21,6 +21,7 @@ Source: remoting/netty `NettyDecoder`, remoting/protocol `RemotingCommand` (`enc
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
@@ -30,6 +31,7 @@ from rocketha.formats.packet_stream import PacketStream
 from rocketha.formats.remoting_command import (
     FRAME_MAX,
     HEADER_MAX,
+    NO_FIELDS,
     RemotingCommand,
     Serialization,
 )
@@ -42,6 +44,7 @@ __all__ = [
     "frame_stream",
     "pull_command",
     "pull_frame",
+    "push_answer",
     "push_command",
 ]
 
@@ -68,6 +71,18 @@ def push_command(command: RemotingCommand) -> bytes:
         raise EncodingError("frame", reason=f"has {size} bytes, over {FRAME_MAX}")
     prefix = _PREFIX.pack(size - _LENGTH.size, command.serialization << 24 | len(header))
     return prefix + header + command.body
+
+
+def push_answer(answer: RemotingCommand, *, refusal: int) -> bytes:
+    """Write an answer as a frame; of one that no frame can carry, with this code why not.
+
+    Raises: EncodingError as `push_command` does, if not even that can be written
+    """
+    try:
+        return push_command(answer)
+    except EncodingError as error:
+        left = replace(answer, code=refusal, remark=str(error), ext_fields=NO_FIELDS, body=b"")
+        return push_command(left)
 
 
 def pull_command(data: bytes | bytearray) -> tuple[RemotingCommand, SizeBytes] | None:

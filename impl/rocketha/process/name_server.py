@@ -18,9 +18,9 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from rocketha.formats.name_server_codes import RELEASE_5_3_3
+from rocketha.formats.name_server_codes import RELEASE_5_3_3, NameServerResponse
 from rocketha.formats.remoting_command import FLAG_RESPONSE, RemotingCommand
-from rocketha.formats.remoting_frame import pull_command, push_command
+from rocketha.formats.remoting_frame import pull_command, push_answer, push_command
 from rocketha.nameserver.core import (
     NameServerAction,
     NameServerActionName,
@@ -160,7 +160,7 @@ class NameServerProcess:
             body=answer.body,
             serialization=request.serialization,
         )
-        self._links.answer(channel, push_command(command))
+        self._links.answer(channel, push_answer(command, refusal=NameServerResponse.SYSTEM_ERROR))
 
     def request(self, request: SendRequest) -> None:
         """Ask nobody."""

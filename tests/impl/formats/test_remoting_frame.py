@@ -18,6 +18,7 @@ from rocketha.errors import EncodingError, PacketError
 from rocketha.formats.packet_stream import PacketStream
 from rocketha.formats.remoting_command import (
     EXT_FIELDS_MAX,
+    FLAG_RESPONSE,
     FRAME_MAX,
     HEADER_MAX,
     Language,
@@ -28,6 +29,7 @@ from rocketha.formats.remoting_frame import (
     command_stream,
     frame_stream,
     pull_command,
+    push_answer,
     push_command,
 )
 from tests.golden.generate import COMMANDS, golden_frames
@@ -431,3 +433,15 @@ def test_a_flipped_bit_gives_commands_or_the_typed_error(data: st.DataObject) ->
     at_once = _outcome([bytes(sent)])
 
     assert _outcome(_bytewise(bytes(sent))) == at_once
+
+
+def test_an_answer_that_no_frame_has_room_for_says_so() -> None:
+    large = RemotingCommand(code=0, opaque=7, flag=FLAG_RESPONSE, body=bytes(FRAME_MAX))
+    small = replace(large, body=b"body")
+
+    assert push_answer(small, refusal=1) == push_command(small)
+    pulled = pull_command(push_answer(large, refusal=1))
+    assert pulled is not None
+    answer, _ = pulled
+    assert (answer.code, answer.opaque, answer.flag, answer.body) == (1, 7, FLAG_RESPONSE, b"")
+    assert "over 16777216" in str(answer.remark)
