@@ -29,7 +29,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from rocketha.obligations.connections import CONNECTIONS, packet
-from rocketha.obligations.obligation import Due, Obligation, RecordedRun, time_ms
+from rocketha.obligations.obligation import Due, Obligation, RecordedRun, due_in_step, time_ms
 from rocketha.recording.record import STARTED, STOPPED, NodeRecord
 from rocketha.types import TimestampMs
 
@@ -59,17 +59,6 @@ def _memory(record: NodeRecord) -> _Memory:
     return record.node, record.incarnation
 
 
-def _at_once(record: NodeRecord, what: str, *, is_done: bool) -> Due:
-    at_ms = time_ms(record)
-    return Due(
-        node=record.node,
-        since_ms=at_ms,
-        by_ms=at_ms,
-        what=what,
-        done_ms=at_ms if is_done else None,
-    )
-
-
 def _masters(run: RecordedRun) -> dict[int, str]:
     """Return who was elected in which masterEpoch, without those in which nobody was."""
     return {
@@ -86,7 +75,7 @@ def _elections(run: RecordedRun) -> Iterator[Due]:
             epoch = int(message.removeprefix(_ELECTION)) if message.startswith(_ELECTION) else 0
             if epoch in masters and epoch > before["known_epoch"]:
                 is_done = after["known_epoch"] == epoch and record.action is not None
-                yield _at_once(record, f"take its role in epoch {epoch}", is_done=is_done)
+                yield due_in_step(record, f"take its role in epoch {epoch}", is_done=is_done)
 
 
 def _handshakes(run: RecordedRun) -> Iterator[Due]:
@@ -98,14 +87,14 @@ def _handshakes(run: RecordedRun) -> Iterator[Due]:
                 continue
             if before["role"] == "Master":
                 replies = [packet(one).get("is") == "Reply" for one in record.sent]
-                yield _at_once(record, f"answer {message}", is_done=any(replies))
+                yield due_in_step(record, f"answer {message}", is_done=any(replies))
 
 
 def _puts(run: RecordedRun) -> Iterator[Due]:
     for record, before, _ in _steps(run):
         if record.event == "MessagePut" and before["role"] == "Master":
             added = record.state.get("log", {"added": []})["added"]
-            yield _at_once(record, "append a message", is_done=len(added) == 1)
+            yield due_in_step(record, "append a message", is_done=len(added) == 1)
 
 
 def _kept(run: RecordedRun) -> Iterator[Due]:
@@ -126,7 +115,7 @@ def _kept(run: RecordedRun) -> Iterator[Due]:
             if epoch not in masters or epoch < before["known_epoch"]:
                 continue
             if slave.master == masters[epoch]:
-                yield _at_once(record, f"keep connection {slave.conn}", is_done=not closes)
+                yield due_in_step(record, f"keep connection {slave.conn}", is_done=not closes)
             slave.named, slave.address = epoch, masters[epoch]
         slave.hear(record.heard)
         closed = {one.id for one in record.sent} | {f"{one.get('conn')}" for one in record.heard}
@@ -174,7 +163,7 @@ def _connections(run: RecordedRun) -> Iterator[Due]:
             if heard["is"] == "PeerConnected":
                 conn = heard["conn"]
                 said = [one for one in record.sent if one.id.startswith(f"{conn}:client:")]
-                yield _at_once(record, f"use connection {conn} or close it", is_done=bool(said))
+                yield due_in_step(record, f"use connection {conn} or close it", is_done=bool(said))
 
 
 def _addresses(run: RecordedRun) -> Iterator[Due]:
@@ -194,7 +183,7 @@ def _addresses(run: RecordedRun) -> Iterator[Due]:
                 client = f"{one['conn']}:client:1"
                 is_used = client in {message.id for message in record.sent}
                 is_done = not is_used or heard[-1:] == [one["peer"]]
-                yield _at_once(record, "connect where it is told", is_done=is_done)
+                yield due_in_step(record, "connect where it is told", is_done=is_done)
 
 
 def _reconnects(run: RecordedRun) -> Iterator[Due]:
@@ -212,7 +201,7 @@ def _reconnects(run: RecordedRun) -> Iterator[Due]:
             if heard["is"] == "PeerConnected" and memory in lost_ms:
                 waited_ms = time_ms(record) - lost_ms.pop(memory)
                 what = f"wait {settings['reconnect_ms']} ms after a connection was lost"
-                yield _at_once(record, what, is_done=waited_ms >= settings["reconnect_ms"])
+                yield due_in_step(record, what, is_done=waited_ms >= settings["reconnect_ms"])
 
 
 def _introductions(run: RecordedRun) -> Iterator[Due]:
@@ -230,7 +219,7 @@ def _introductions(run: RecordedRun) -> Iterator[Due]:
                     "last_file": False,
                     "incarnation": starts,
                 }
-                yield _at_once(record, "say who it is", is_done=is_true)
+                yield due_in_step(record, "say who it is", is_done=is_true)
 
 
 def _heartbeats(run: RecordedRun) -> Iterator[Due]:
@@ -244,7 +233,7 @@ def _heartbeats(run: RecordedRun) -> Iterator[Due]:
             if beat and end in said_ms:
                 silent_ms = time_ms(record) - said_ms[end]
                 what = f"say nothing over connection {end[1]} for {heartbeat_ms} ms"
-                yield _at_once(record, what, is_done=silent_ms >= heartbeat_ms)
+                yield due_in_step(record, what, is_done=silent_ms >= heartbeat_ms)
             said_ms[end] = time_ms(record)
 
 
@@ -261,7 +250,7 @@ def _timers(run: RecordedRun) -> Iterator[Due]:
             times.append(time_ms(record))
             is_busy = times[-1] - times[-_TIMERS_AT_ONCE:][0] < _AT_ONCE_MS
             is_done = len(times) < _TIMERS_AT_ONCE or not is_busy
-            yield _at_once(record, "sleep until its timer is due", is_done=is_done)
+            yield due_in_step(record, "sleep until its timer is due", is_done=is_done)
 
 
 EPOCH_TRUNCATION: Final = (

@@ -19,7 +19,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -27,8 +27,8 @@ import msgspec
 
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.lock_bodies import LockCode
-from rocketha.obligations.obligation import Due, Obligation, RecordedRun, time_ms
-from rocketha.recording.record import RESPONSE, NodeRecord, SentMessage
+from rocketha.obligations.obligation import Due, Obligation, RecordedRun, due_in_step, time_ms
+from rocketha.recording.record import RESPONSE, SentMessage
 from rocketha.types import TimestampMs
 
 __all__ = ["LOCK_QUORUM"]
@@ -48,10 +48,6 @@ class _Round:
     """Queues for which each of those that have answered has voted."""
     all_ms: TimestampMs | None = None
     """When the last one has answered."""
-
-
-def _messages(run: RecordedRun) -> dict[str, SentMessage]:
-    return {message.id: message for record in run.records for message in record.sent}
 
 
 def _body(message: SentMessage) -> dict[str, Any]:
@@ -85,7 +81,7 @@ def _consumers(run: RecordedRun) -> list[str]:
 
 
 def _answers(run: RecordedRun) -> Iterator[Due]:
-    messages, round_ms = _messages(run), _settings(run, "broker")["round_ms"]
+    messages, round_ms = run.messages, _settings(run, "broker")["round_ms"]
     for broker in _brokers(run):
         answered = {
             message.id: time_ms(record)
@@ -107,7 +103,7 @@ def _answers(run: RecordedRun) -> Iterator[Due]:
 
 
 def _unanimous(run: RecordedRun) -> Iterator[Due]:
-    messages = _messages(run)
+    messages = run.messages
     others = len(_settings(run, "broker")["members"]) - 1
     for broker in _brokers(run):
         for round_ in _rounds(run, broker, messages):
@@ -125,7 +121,7 @@ def _unanimous(run: RecordedRun) -> Iterator[Due]:
                 )
 
 
-def _rounds(run: RecordedRun, broker: str, messages: dict[str, SentMessage]) -> Iterator[_Round]:
+def _rounds(run: RecordedRun, broker: str, messages: Mapping[str, SentMessage]) -> Iterator[_Round]:
     """Find the requests for locks that a broker has received, and what it heard of others."""
     rounds: dict[str, _Round] = {}
     asked: dict[str, str] = {}
@@ -148,7 +144,7 @@ def _rounds(run: RecordedRun, broker: str, messages: dict[str, SentMessage]) -> 
 
 
 def _passed_on(run: RecordedRun) -> Iterator[Due]:
-    settings, messages = _settings(run, "broker"), _messages(run)
+    settings, messages = _settings(run, "broker"), run.messages
     if not settings["strict"]:
         return
     for broker in _brokers(run):
@@ -161,14 +157,9 @@ def _passed_on(run: RecordedRun) -> Iterator[Due]:
                 to = {m.to for m in record.sent if m.code == message.code and _body(m) == passed}
                 for other in settings["members"]:
                     if other != broker:
-                        yield _in_step(record, f"tell {other} of {received}", done=other in to)
-
-
-def _in_step(record: NodeRecord, what: str, *, done: bool) -> Due:
-    """Return what is due in the step itself."""
-    at_ms = time_ms(record)
-    done_ms = at_ms if done else None
-    return Due(node=record.node, since_ms=at_ms, by_ms=at_ms, what=what, done_ms=done_ms)
+                        yield due_in_step(
+                            record, f"tell {other} of {received}", is_done=other in to
+                        )
 
 
 # ---- consumers ----
@@ -206,7 +197,7 @@ def _heard_answers(run: RecordedRun) -> Iterator[Due]:
                 time_ms(record) - asked_ms <= patience_ms
             ):
                 ends = "attempt" in record.state and record.state["attempt"] is None
-                yield _in_step(record, f"go by the answer to {request}", done=ends)
+                yield due_in_step(record, f"go by the answer to {request}", is_done=ends)
 
 
 def _hung_up(run: RecordedRun) -> Iterator[Due]:
@@ -220,7 +211,7 @@ def _hung_up(run: RecordedRun) -> Iterator[Due]:
                 later = [m for one in records[at:] for m in one.sent if m.to == asked.to]
                 if later:
                     is_closed = all(m.id.partition(":")[0] != line for m in later)
-                    yield _in_step(record, f"close connection {line}", done=is_closed)
+                    yield due_in_step(record, f"close connection {line}", is_done=is_closed)
             if asked is not None and asked.id + RESPONSE in record.received:
                 asked = None
             for message in record.sent:
@@ -266,7 +257,7 @@ def _patient(run: RecordedRun) -> Iterator[Due]:
                 asked_ms = time_ms(record)
             if record.event == "PatienceOver" and "attempt" in record.state:
                 waited = time_ms(record) - asked_ms > patience_ms
-                yield _in_step(record, "wait for its answer", done=waited)
+                yield due_in_step(record, "wait for its answer", is_done=waited)
 
 
 # ---- all ----
@@ -283,7 +274,7 @@ def _refused(run: RecordedRun) -> Iterator[Due]:
                 if heard["is"] == "OutsiderHeard":
                     wanted = closed if heard["code"] in codes else not_supported
                     done = list(record.answered) == [wanted]
-                    yield _in_step(record, f"refuse an outsider: {wanted['is']}", done=done)
+                    yield due_in_step(record, f"refuse an outsider: {wanted['is']}", is_done=done)
 
 
 LOCK_QUORUM: Final = (

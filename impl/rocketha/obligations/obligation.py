@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any, Final, TypeVar
 
 from rocketha.histories.verdicts import Broken
-from rocketha.recording.record import STARTED, STOPPED, NodeHeader, NodeRecord
+from rocketha.recording.record import STARTED, STOPPED, NodeHeader, NodeRecord, SentMessage
 from rocketha.types import TimestampMs
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "ObligationFindings",
     "RecordedRun",
     "check_obligations",
+    "due_in_step",
     "time_ms",
 ]
 
@@ -57,6 +58,11 @@ class RecordedRun:
         for record in self.records:
             found.setdefault(record.node, []).append(record)
         return found
+
+    @cached_property
+    def messages(self) -> Mapping[str, SentMessage]:
+        """Id -> message, as its sender knows it."""
+        return {message.id: message for record in self.records for message in record.sent}
 
     def once(self, make: Callable[[RecordedRun], T]) -> T:
         """Return what is made of this run; it is made once, for all who ask."""
@@ -103,6 +109,13 @@ class Due:
     def is_missed(self) -> bool:
         """Tell whether it was not done in time."""
         return self.done_ms is None or self.done_ms > self.by_ms
+
+
+def due_in_step(record: NodeRecord, what: str, *, is_done: bool) -> Due:
+    """Return what a node must do in the step of a record itself."""
+    at_ms = time_ms(record)
+    done_ms = at_ms if is_done else None
+    return Due(node=record.node, since_ms=at_ms, by_ms=at_ms, what=what, done_ms=done_ms)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

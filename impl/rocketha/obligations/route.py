@@ -12,17 +12,20 @@
 | masters named             | a name server | to each slave that registers, in its answer          |
 | the silent left out       | a name server | of each answer, once a broker has said nothing for   |
 |                           |               | its time, a scan and the wait for a removal          |
-| changes told              | a name server | to all that are registered, in the step of another   |
-|                           |               | smallest brokerId                                    |
+| notices in full           | a name server | each says where the smallest brokerId is, and who    |
+|                           |               | has come or gone                                     |
 | versions compared         | a name server | with what is registered, in its answer               |
 | outsiders refused         | all           | by an answer that says so, in the step               |
+
+What is registered is what a name server has in its table, and what a broker is what it has for its
+role: the trace of the same records holds both against Route, which says who is told, too.
 
 Source: broker `BrokerController`, namesrv/routeinfo `RouteInfoManager`
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -31,7 +34,7 @@ from rocketha.formats.broker_member_group import BrokerMemberGroup
 from rocketha.formats.name_server_codec import pull_name_server_reply
 from rocketha.formats.name_server_codes import NameServerCode, NameServerResponse
 from rocketha.formats.remoting_command import FLAG_RESPONSE, RemotingCommand
-from rocketha.obligations.obligation import Due, Obligation, RecordedRun, time_ms
+from rocketha.obligations.obligation import Due, Obligation, RecordedRun, due_in_step, time_ms
 from rocketha.recording.record import RESPONSE, STARTED, NodeRecord, SentMessage
 from rocketha.types import MASTER, TimestampMs
 
@@ -45,10 +48,6 @@ _ANSWERED: Final = frozenset(
 _SIGNS: Final = frozenset({NameServerCode.REGISTER_BROKER, NameServerCode.BROKER_HEARTBEAT})
 
 
-def _messages(run: RecordedRun) -> dict[str, SentMessage]:
-    return {message.id: message for record in run.records for message in record.sent}
-
-
 def _nodes(run: RecordedRun, kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
     for name, header in run.headers.items():
         if header.settings["kind"] == kind:
@@ -57,13 +56,6 @@ def _nodes(run: RecordedRun, kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def _sent(record: NodeRecord, code: NameServerCode, to: str) -> list[SentMessage]:
     return [message for message in record.sent if message.code == code and message.to == to]
-
-
-def _in_step(record: NodeRecord, what: str, *, done: bool) -> Due:
-    """Return what is due in the step itself."""
-    at_ms = time_ms(record)
-    done_ms = at_ms if done else None
-    return Due(node=record.node, since_ms=at_ms, by_ms=at_ms, what=what, done_ms=done_ms)
 
 
 # ---- brokers ----
@@ -85,7 +77,9 @@ def _roles_registered(run: RecordedRun) -> Iterator[Due]:
                     for message in _sent(later, NameServerCode.REGISTER_BROKER, name_server)
                     if _role_of(message) == (role["broker_id"], role["epoch"])
                 ]
-                yield _in_step(record, f"register as {role} with {name_server}", done=bool(said))
+                yield due_in_step(
+                    record, f"register as {role} with {name_server}", is_done=bool(said)
+                )
 
 
 def _role_of(registration: SentMessage) -> tuple[int, int]:
@@ -197,7 +191,9 @@ def _in_full(run: RecordedRun) -> Iterator[Due]:
                     topics = body["topicConfigSerializeWrapper"]["topicConfigTable"]
                     done = wanted.items() <= message.fields.items()
                     done = done and set(topics) == set(settings["topics"])
-                    yield _in_step(record, f"say all of what it is in {message.id}", done=done)
+                    yield due_in_step(
+                        record, f"say all of what it is in {message.id}", is_done=done
+                    )
 
 
 def _ends_said(run: RecordedRun) -> Iterator[Due]:
@@ -210,21 +206,24 @@ def _ends_said(run: RecordedRun) -> Iterator[Due]:
             for name_server in settings["name_servers"]:
                 said = _sent(record, NameServerCode.UNREGISTER_BROKER, name_server)
                 done = [m.fields.get("brokerId") for m in said] == [str(role["broker_id"])]
-                yield _in_step(record, f"tell {name_server} that it ends", done=done)
+                yield due_in_step(record, f"tell {name_server} that it ends", is_done=done)
 
 
 # ---- name servers ----
 
 
 def _answers(run: RecordedRun) -> Iterator[Due]:
-    messages = _messages(run)
+    messages = run.messages
     for name_server, _ in _nodes(run, "name server"):
         for record in run.by_node[name_server]:
             for received in record.received:
                 if messages[received].code in _ANSWERED:
                     codes = [m.code for m in record.sent if m.id == received + RESPONSE]
                     done = codes == [NameServerResponse.SUCCESS]
-                    yield _in_step(record, f"answer {received}", done=done)
+                    yield due_in_step(record, f"answer {received}", is_done=done)
+            if any(heard["is"] == "GetRouteInfo" for heard in record.heard):
+                done = [answer["is"] for answer in record.answered] == ["RouteAnswer"]
+                yield due_in_step(record, "answer a client", is_done=done)
 
 
 def _tables(run: RecordedRun, name_server: str) -> Iterator[tuple[NodeRecord, _Table, _Table]]:
@@ -245,7 +244,7 @@ _Table = dict[int, dict[str, Any]]
 
 
 def _masters_named(run: RecordedRun) -> Iterator[Due]:
-    messages = _messages(run)
+    messages = run.messages
     for name_server, _ in _nodes(run, "name server"):
         for record, _, table in _tables(run, name_server):
             master = table.get(MASTER)
@@ -258,11 +257,11 @@ def _masters_named(run: RecordedRun) -> Iterator[Due]:
                     continue
                 wanted = {"masterAddr": master["address"], "haServerAddr": master["ha_address"]}
                 said = [m.fields for m in record.sent if m.id == received + RESPONSE]
-                yield _in_step(record, f"tell {address} of its master", done=said == [wanted])
+                yield due_in_step(record, f"tell {address} of its master", is_done=said == [wanted])
 
 
 def _silent_left_out(run: RecordedRun) -> Iterator[Due]:
-    messages = _messages(run)
+    messages = run.messages
     for name_server, settings in _nodes(run, "name server"):
         patience_ms = settings["scan_not_active_ms"] + settings["removal_ms"]
         signs: dict[str, int] = {}
@@ -285,10 +284,10 @@ def _silent_left_out(run: RecordedRun) -> Iterator[Due]:
                     signs[address] = at_ms + silent_ms[address] + patience_ms
             for found in _told(record, messages):
                 gone = [one for one in sorted(found) if signs.get(one, -1) < at_ms]
-                yield _in_step(record, f"leave out {gone}", done=not gone)
+                yield due_in_step(record, f"leave out {gone}", is_done=not gone)
 
 
-def _told(record: NodeRecord, messages: dict[str, SentMessage]) -> Iterator[set[str]]:
+def _told(record: NodeRecord, messages: Mapping[str, SentMessage]) -> Iterator[set[str]]:
     """Yield the brokers that each answer of a step names, to clients and to brokers."""
     for answer in record.answered:
         if answer["is"] == "RouteAnswer":
@@ -313,26 +312,20 @@ def _command(message: SentMessage) -> RemotingCommand:
     )
 
 
-def _changes_told(run: RecordedRun) -> Iterator[Due]:
-    for name_server, settings in _nodes(run, "name server"):
-        if not settings["notify_min_broker_id_changed"]:
-            continue
+def _notices_in_full(run: RecordedRun) -> Iterator[Due]:
+    code = NameServerCode.NOTIFY_MIN_BROKER_ID_CHANGE
+    for name_server, _ in _nodes(run, "name server"):
         for record, before, table in _tables(run, name_server):
-            if record.event == STARTED or not table or min(table) == min(before, default=None):
-                continue
-            smallest = table[min(table)]
-            wanted = {
-                "minBrokerId": str(min(table)),
-                "minBrokerAddr": smallest["address"],
-                **_about(before, table),
-            }
-            told = {
-                m.to: m.fields
-                for m in record.sent
-                if m.code == NameServerCode.NOTIFY_MIN_BROKER_ID_CHANGE
-            }
-            done = told == {one["address"]: wanted for one in table.values()}
-            yield _in_step(record, f"tell all of {smallest['address']}", done=done)
+            for message in record.sent:
+                if message.code == code:
+                    smallest = table[min(table)]
+                    says = {
+                        "minBrokerId": str(min(table)),
+                        "minBrokerAddr": smallest["address"],
+                        **_about(before, table),
+                    }
+                    what = f"tell {message.to} of {smallest['address']}"
+                    yield due_in_step(record, what, is_done=message.fields == says)
 
 
 def _about(before: _Table, table: _Table) -> dict[str, str]:
@@ -349,7 +342,7 @@ def _about(before: _Table, table: _Table) -> dict[str, str]:
 def _versions_compared(run: RecordedRun) -> Iterator[Due]:
     for name_server, _ in _nodes(run, "name server"):
         for record, _, table in _tables(run, name_server):
-            for heard, told in zip(record.heard, record.answered, strict=False):
+            for heard in record.heard:
                 if heard["is"] != "VersionAsked":
                     continue
                 known = [
@@ -357,8 +350,10 @@ def _versions_compared(run: RecordedRun) -> Iterator[Due]:
                 ]
                 version = known[0] if known else None
                 wanted = (version != _plain(heard["version"]), version)
-                done = (told["changed"], _plain(told["version"])) == wanted
-                yield _in_step(record, f"compare {heard['version']}", done=done)
+                told = [
+                    (answer["changed"], _plain(answer["version"])) for answer in record.answered
+                ]
+                yield due_in_step(record, f"compare {heard['version']}", is_done=told == [wanted])
 
 
 def _plain(version: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -379,7 +374,7 @@ def _refused(run: RecordedRun) -> Iterator[Due]:
                         code = NameServerResponse.REQUEST_CODE_NOT_SUPPORTED
                         code = NameServerResponse.SYSTEM_ERROR if known else code
                         done = list(record.answered) == [{"is": "OutsiderAnswered", "code": code}]
-                        yield _in_step(record, f"refuse an outsider with {code}", done=done)
+                        yield due_in_step(record, f"refuse an outsider with {code}", is_done=done)
 
 
 ROUTE: Final = (
@@ -392,7 +387,7 @@ ROUTE: Final = (
     Obligation(name="answers to requests", dues=_answers),
     Obligation(name="masters named", dues=_masters_named),
     Obligation(name="the silent left out", dues=_silent_left_out),
-    Obligation(name="changes told", dues=_changes_told),
+    Obligation(name="notices in full", dues=_notices_in_full),
     Obligation(name="versions compared", dues=_versions_compared),
     Obligation(name="outsiders refused", dues=_refused),
 )

@@ -17,12 +17,14 @@ from rocketha.nameserver import routes
 from rocketha.nameserver.core import NameServerCore, ScanDue, TellMinBrokerId
 from rocketha.obligations.route import ROUTE
 from rocketha.runtime.effects import After, Respond, SendOneWay, SendRequest
+from rocketha.runtime.events import RequestArrived
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import SimulatedRun, simulate
 from rocketha.sim.route.simulation import SIMULATION
 from rocketha.types import MASTER, BrokerId
 
 SEEDS: Final = range(6)
+_ROUTE: Final = NameServerCode.GET_ROUTEINFO_BY_TOPIC
 Patch = Callable[[pytest.MonkeyPatch], None]
 
 
@@ -105,6 +107,20 @@ def _is_always_new(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(routes, "data_version", lambda *_: QueryDataVersionResult(changed=True))
 
 
+def _tells_of_another(event: Any, one: Any) -> Any:
+    del event
+    if not isinstance(one, TellMinBrokerId):
+        return one
+    says = replace(one.notice.says, min_broker_address="b9")
+    return replace(one, notice=replace(one.notice, says=says))
+
+
+def _answers_no_client(event: Any, one: Any) -> Any:
+    """Drop the answers to those who ask for a route."""
+    asks = isinstance(event, RequestArrived) and event.command.code == _ROUTE
+    return None if asks and isinstance(one, Respond) else one
+
+
 def _supports_all(event: Any, one: Any) -> Any:
     del event
     unknown = NameServerResponse.REQUEST_CODE_NOT_SUPPORTED
@@ -129,8 +145,10 @@ def _supports_all(event: Any, one: Any) -> Any:
         (_names_nobody, "masters named"),
         (_tells_of_everybody, "the silent left out"),
         (_drops(NameServerCore, After, after=ScanDue), "the silent left out"),
-        (_drops(NameServerCore, TellMinBrokerId), "changes told"),
+        (_changes(NameServerCore, _tells_of_another), "notices in full"),
         (_is_always_new, "versions compared"),
+        (_drops(NameServerCore, Respond), "versions compared"),
+        (_changes(NameServerCore, _answers_no_client), "answers to requests"),
         (_changes(NameServerCore, _supports_all), "outsiders refused"),
         (_changes(ActingCore, _supports_all), "outsiders refused"),
     ],
