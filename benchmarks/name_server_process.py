@@ -63,14 +63,12 @@ def answer(sock: socket.socket) -> RemotingCommand:
 
 def registered(server: NameServerRun, brokers: int, topics: int) -> Iterator[socket.socket]:
     """Connect all, some at once."""
-    of_group = max(2, 2 * topics // brokers)
     for begin in range(0, brokers, _WINDOW):
         opened = []
         for broker in range(begin, min(begin + _WINDOW, brokers)):
-            first = broker // 2 * of_group
-            names = [f"topic-{number}" for number in range(first, first + of_group)]
             sock = socket.create_connection(("127.0.0.1", server.port), 60)
-            request = push_name_server_request(registration(broker, names), opaque=1)
+            says = registration(broker, _topics(broker, brokers, topics))
+            request = push_name_server_request(says, opaque=1)
             sock.sendall(push_command(request))
             opened.append(sock)
         for sock in opened:
@@ -87,14 +85,25 @@ def measure(brokers: int, topics: int, folder: Path) -> Measured:
         registers_s = time.monotonic() - begin
         kept = resident(server.pid)
         asks = stack.enter_context(socket.create_connection(("127.0.0.1", server.port), 60))
+        left = [_topics(broker, brokers, topics)[0] for broker in range(0, brokers, 2)]
+        assert all(_found(asks, topic) for topic in left), "not all are there"
         begin = time.monotonic()
         for connection in connections:
             connection.close()
-        last = topics - 1
-        while _found(asks, f"topic-{last}"):
+        while left:  # one of each group
             assert time.monotonic() - begin < _ENDED_S
-            time.sleep(0.01)
+            if _found(asks, left[-1]):
+                time.sleep(0.01)
+            else:
+                left.pop()
         return Measured(registers_s=registers_s, leaves_s=time.monotonic() - begin, resident=kept)
+
+
+def _topics(broker: int, brokers: int, topics: int) -> list[str]:
+    """Return the topics of the group of a broker."""
+    of_group = max(2, 2 * topics // brokers)
+    first = broker // 2 * of_group
+    return [f"topic-{number}" for number in range(first, first + of_group)]
 
 
 def _found(sock: socket.socket, topic: str) -> bool:

@@ -42,7 +42,9 @@ class NameServerState:
     """brokerName -> group; one whose brokers are all gone stays for its epoch."""
     having: ShardedMap[frozenset[str]] = field(default_factory=lambda: ShardedMap[frozenset[str]]())
     """Topic -> the groups that have it, by name: nobody else is looked at for a route."""
-    over: ShardedMap[frozenset[str]] = field(default_factory=lambda: ShardedMap[frozenset[str]]())
+    registered_over: ShardedMap[frozenset[str]] = field(
+        default_factory=lambda: ShardedMap[frozenset[str]]()
+    )
     """Connection -> the groups of which a broker has registered over it, by name."""
     removals: tuple[Removal, ...] = ()
     """What waits to be done, in the order in which it was decided."""
@@ -64,10 +66,10 @@ class NameServerState:
                 having = having.put(topic, having.get(topic, frozenset()) | {broker_name})
         groups = self.groups.put(broker_name, group)
         over = self._over(broker_name, before, group)
-        return replace(self, groups=groups, having=having, over=over)
+        return replace(self, groups=groups, having=having, registered_over=over)
 
     def _over(self, name: str, before: Group | None, group: Group) -> ShardedMap[frozenset[str]]:
-        over = self.over
+        over = self.registered_over
         had, has = _connections(before), _connections(group)
         for conn in had - has:
             left = over[conn] - {name}
@@ -78,7 +80,7 @@ class NameServerState:
 
     def groups_over(self, conn: ConnectionId) -> frozenset[str]:
         """Return the groups of which a broker has registered over a connection, by name."""
-        return self.over.get(str(conn), frozenset())
+        return self.registered_over.get(str(conn), frozenset())
 
     def with_removal(self, removal: Removal) -> NameServerState:
         """Return a state in which one more removal waits."""

@@ -1,18 +1,19 @@
 """The configuration file of a name server's process, in RocketMQ's own names.
 
-| name                            | what                                              | if missing |
-|---------------------------------|---------------------------------------------------|------------|
-| `bindAddress`, `listenPort`     | where it listens                                  | 127.0.0.1, |
-|                                 |                                                   | 9876       |
-| `supportActingMaster`           | clients are shown a slave in place of a master    | false      |
-|                                 | that is gone                                      |            |
-| `notifyMinBrokerIdChanged`      | brokers are told of another smallest brokerId     | false      |
-| `scanNotActiveBrokerInterval`   | milliseconds between two looks for silent brokers | 5000       |
-| `unRegisterBrokerQueueCapacity` | how many brokers' requests to end may wait        | 3000       |
+| name                                | what                                          | if missing |
+|-------------------------------------|-----------------------------------------------|------------|
+| `bindAddress`, `listenPort`         | where it listens                              | 127.0.0.1, |
+|                                     |                                               | 9876       |
+| `supportActingMaster`               | clients are shown a slave in place of a       | false      |
+|                                     | master that is gone                           |            |
+| `notifyMinBrokerIdChanged`          | brokers are told of another smallest brokerId | false      |
+| `scanNotActiveBrokerInterval`       | milliseconds between two looks for brokers    | 5000       |
+|                                     | that are silent                               |            |
+| `unRegisterBrokerQueueCapacity`     | how many brokers' requests to end may wait    | 3000       |
 | `deleteTopicWithBrokerRegistration` | a registration names all topics of its broker | false      |
-
-| `enableControllerInNamesrv`     | the process has a controller, too, whose settings | false      |
-|                                 | are in this file (`controller_configuration`)     |            |
+| `enableControllerInNamesrv`         | the process has a controller, too, whose      | false      |
+|                                     | settings are in this file                     |            |
+|                                     | (`controller_configuration`)                  |            |
 
 RocketMQ's `bindAddress` is 0.0.0.0 if it is missing. Names that its name server has besides are
 passed by, so that the same file starts both; any other one is refused.

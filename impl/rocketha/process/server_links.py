@@ -27,7 +27,7 @@ _NOTIFIED_MAX: Final = 1024
 
 
 class ServerLinks:
-    """All of them (rocketha.runtime.ports.Channels).
+    """All of them (rocketha.controller.host.Channels).
 
     What a step sends and closes waits for `release`: it leaves the process when it was recorded.
     """

@@ -428,6 +428,6 @@ def looked_up_is_right(state: NameServerState) -> None:
     soon: dict[str, list[Removal]] = {}
     for removal in state.removals:
         soon.setdefault(removal.broker_name, []).append(removal)
-    assert dict(state.over) == over
+    assert dict(state.registered_over) == over
     assert dict(state.having) == having
     assert {name: list(state.removed_soon[name]) for name in state.removed_soon} == soon

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -22,51 +18,13 @@ from rocketha.formats.dledger_requests import (
     MetadataRequest,
     MetadataResponse,
 )
-from rocketha.formats.properties import push_properties
 from rocketha.types import LogIndex
 from tests.free_ports import free_port
-from tests.source_files import SOURCE_ROOTS
+from tests.impl.process.node_run import NodeRun
 
-__all__ = ["DLedgerGroup", "NodeRun"]
+__all__ = ["DLedgerGroup"]
 
 _TIMEOUT_S: Final = 60.0
-
-
-class NodeRun:
-    """The process of one node."""
-
-    def __init__(self, folder: Path, name: str, settings: Mapping[str, str]) -> None:
-        """Write its file; `settings` are in it, too."""
-        self.name = name
-        self.output = folder / f"{name}.txt"
-        self.configuration = folder / f"{name}.conf"
-        self.configuration.write_bytes(push_properties({"selfId": name, **settings}))
-        self._popen: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        """Start it, without waiting."""
-        with self.output.open("ab") as file:
-            self._popen = subprocess.Popen(
-                [sys.executable, "-m", "rocketha.process.dledger", "-c", str(self.configuration)],
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, SOURCE_ROOTS))},
-                stdout=file,
-                stderr=subprocess.STDOUT,
-            )
-
-    def end(self, how: signal.Signals = signal.SIGKILL) -> int | None:
-        """End it, if it runs; return its exit code."""
-        if self._popen is None:
-            return None
-        if self._popen.poll() is None:
-            self._popen.send_signal(how)
-        try:
-            return self._popen.wait(_TIMEOUT_S)
-        finally:
-            self._popen = None
-
-    def said(self) -> str:
-        """Return what it has printed."""
-        return self.output.read_text() if self.output.exists() else ""
 
 
 class DLedgerGroup:
@@ -87,7 +45,11 @@ class DLedgerGroup:
             "mappedFileSizeForEntryIndex": "32000",
             **settings,
         }
-        self.nodes = {name: NodeRun(folder, name, values) for name in self.ports}
+        self.nodes: dict[str, NodeRun] = {}
+        for name in self.ports:
+            home = folder / name
+            home.mkdir()
+            self.nodes[name] = NodeRun("rocketha.process.dledger", home, {"selfId": name, **values})
 
     def __enter__(self) -> Self:
         return self
@@ -99,12 +61,12 @@ class DLedgerGroup:
         traceback: TracebackType | None,
     ) -> None:
         for node in self.nodes.values():
-            node.end()
+            node.__exit__(kind, error, traceback)
 
     def start(self, names: Iterable[str] | None = None) -> None:
         """Start nodes, all unless some are named."""
         for name in names or self.nodes:
-            self.nodes[name].start()
+            self.nodes[name].launch()
 
     def leader(self, *, not_this: str | None = None) -> str:
         """Wait for somebody who leads, and return it."""

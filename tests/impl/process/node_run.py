@@ -79,7 +79,7 @@ class NodeRun:
 
     def said(self) -> str:
         """Return what it has printed."""
-        return self.output.read_text()
+        return self.output.read_text() if self.output.exists() else ""
 
     def __enter__(self) -> Self:
         return self

@@ -229,3 +229,30 @@ def test_addresses() -> None:
     for bad in ("", ":", "host", "host:", ":80", "host:-1", "host:65536", "host:٣"):
         with pytest.raises(ValueError, match="no host:port"):
             split_address(bad)
+
+
+def test_who_is_one_too_many_is_turned_away_until_another_one_leaves(
+    loop: EventLoop, lines: list[str]
+) -> None:
+    listener = loop.listen("127.0.0.1:0", lambda _: Heard(loop), links_max=1)
+    host, port = split_address(listener.address)
+    first = socket.create_connection((host, port), 5)
+    others: list[socket.socket] = []
+
+    def come() -> None:
+        others.append(socket.create_connection((host, port), 5))
+
+    def leave() -> None:
+        first.close()
+        loop.after(0.1, come)
+
+    loop.after(0.1, come)
+    loop.after(0.3, leave)
+    loop.after(0.6, loop.stop)
+    loop.run()
+
+    assert [line for line in lines if "is turned away: 1 are connected" in line] == lines
+    assert len(lines) == 1
+    assert others[0].recv(1) == b""
+    for one in others:
+        one.close()
