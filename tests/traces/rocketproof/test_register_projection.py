@@ -10,7 +10,9 @@ from typing import Final
 import pytest
 
 from rocketha.known_bugs import REGISTER_BUGS, Bug
+from rocketha.sim.dledger.plan import draw_dledger_run
 from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.random_source import PerPurposeStreams
 from rocketproof.engines import Judges
 from rocketproof.protocols import PROTOCOLS
 from rocketproof.runs import simulate_trace
@@ -76,6 +78,16 @@ def test_a_trace_names_its_spec_and_its_five_members(traces: list[Trace]) -> Non
 def test_who_gives_up_by_the_answer_that_makes_a_majority_confirms_no_read() -> None:
     """Others had answered earlier heartbeats since the read began, and none the last ones."""
     trace = PROTOCOLS[PROTOCOL].run(18_441, SimOptions(brokers=5, steps=200)).trace
+    (verdict,) = judged([trace])
+    assert isinstance(verdict, Conforms)
+
+
+def test_leaders_begin_with_a_noop_also_where_a_group_of_dledger_would_have_none() -> None:
+    streams = PerPurposeStreams(28)
+    options = SimOptions(brokers=5)
+    assert draw_dledger_run(streams, options).configs[0].legacy_push
+    trace = PROTOCOLS[PROTOCOL].run(28, options).trace
+    assert "Elect" in {event.action for event in trace.events}
     (verdict,) = judged([trace])
     assert isinstance(verdict, Conforms)
 

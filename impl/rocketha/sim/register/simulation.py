@@ -1,7 +1,8 @@
 """A register on a DLedger log as a simulation: the group of `rocketha.sim.dledger`, asked for more.
 
 There is one register, whose clients call often and both write and read, by the log and by the read
-index; all else is drawn as for `dledger`.
+index. A leader begins with a NOOP, as Register has it; so no group pushes as releases do that have
+none. All else is drawn as for `dledger`.
 """
 
 from __future__ import annotations
@@ -34,8 +35,13 @@ def draw_register_run(streams: PerPurposeStreams, options: SimOptions) -> DLedge
     """Draw one run."""
     plan, rng = draw_dledger_run(streams, options), streams.of("registers")
     steps = rng.randrange(*_STEPS)
+    noops = [
+        replace(one, legacy_push=False, enable_fast_advance_commit_index=True)
+        for one in plan.configs
+    ]
     return replace(
         plan,
+        configs=tuple(noops),
         steps=steps if options.steps is None else options.steps,
         keys=1,
         clients=rng.choice(_CLIENTS),
