@@ -14,6 +14,7 @@ __all__ = [
     "ConfigurationError",
     "ControllerLogError",
     "DLedgerFileError",
+    "DamagedLogError",
     "DiskError",
     "EncodingError",
     "EpochFileError",
@@ -85,6 +86,10 @@ class DLedgerFileError(FormatError):
 
     `offset` counts in the log where the error is of a data file, else in the file.
     """
+
+
+class DamagedLogError(DLedgerFileError):
+    """A log is damaged in what was durable, and not merely of another layout than was said."""
 
 
 class TermFileError(FormatError):

@@ -71,7 +71,9 @@ _OF_NODE: Final[Mapping[str, Callable[[Node], Value]]] = {
     "taking": lambda node: node.state.member.term_to_take_leadership + 1,
     "transferee": lambda node: node.state.member.transferee or NONE,
     "inc": lambda node: node.restarts,
-    **dict.fromkeys(("base", "baseTerm", "snap", "same", "commit", "applied"), lambda _: 0),
+    **dict.fromkeys(
+        ("base", "baseTerm", "snap", "same", "commit", "applied", "refill"), lambda _: 0
+    ),
 }
 
 

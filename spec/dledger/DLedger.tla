@@ -10,8 +10,8 @@
    Modelled: all answers to requests for votes in the order in which they are decided, and what a
    round makes of those that came; heartbeats; leaders that do not know that they were replaced;
    messages that come late, twice, in another order, or never; entries that are sent before they are
-   synchronized, power cuts that leave any part of what was not; snapshots, logs that are cut behind
-   them, installs; leadership that is handed over.
+   synchronized, power cuts that leave any part of what was not; logs that are damaged and thrown away;
+   snapshots, logs that are cut behind them, installs; leadership that is handed over.
    Not modelled: time (any node may give up waiting at any moment), quotas and batches, what is
    written in a snapshot and how (SnapshotLoading), requests of clients (Register), changes of the
    group, which no release has.
@@ -48,7 +48,7 @@ IncreaseTerm(n) ==
   /\ term' = [term EXCEPT ![n] = NextTerm(n)] /\ vote' = [vote EXCEPT ![n] = None]
   /\ known' = [known EXCEPT ![n] = 0]
   /\ raise' = [raise EXCEPT ![n] = FALSE] /\ next' = [next EXCEPT ![n] = FALSE]
-  /\ UNCHANGED <<logVars, role, leader, round, taking, transferee, indexVars, messageVars,
+  /\ UNCHANGED <<refill, logVars, role, leader, round, taking, transferee, indexVars, messageVars,
                  inc, agreed>>
 
 AnswerOf(result, t) == [result |-> result, term |-> t]
@@ -63,6 +63,9 @@ RefusesLog(m, a) ==
   ELSE "ACCEPT"
 \* One vote in a term.                                                          \* CHECK OneVote
 HasVoted(m, a) == vote[m] \notin {None, a.from}
+\* None of who has thrown its log away, until it has an entry of a leader of a later term: that one
+\* has what this one has acknowledged, and does not know any more.              \* CHECK Refilled
+MayVote(m) == EndTerm(m) >= refill[m]
 \* Who hears of a larger term goes there before it votes.                       \* CHECK TermNotReady
 IsReady(m, a) == a.term = term[m]
 
@@ -70,7 +73,7 @@ IsReady(m, a) == a.term = term[m]
 VoteAnswer(m, a) ==
   IF RefusesLog(m, a) # "ACCEPT" THEN AnswerOf(RefusesLog(m, a), 0)
   ELSE IF a.term < term[m] THEN AnswerOf("REJECT_EXPIRED_VOTE_TERM", term[m])
-  ELSE IF a.term = term[m] /\ HasVoted(m, a)
+  ELSE IF a.term = term[m] /\ (HasVoted(m, a) \/ ~MayVote(m))
     THEN AnswerOf(IF leader[m] # None THEN "REJECT_ALREADY_HAS_LEADER" ELSE "REJECT_ALREADY_VOTED", 0)
   ELSE IF ~IsReady(m, a) THEN AnswerOf("REJECT_TERM_NOT_READY", 0)
   ELSE IF a.term < EndTerm(m) THEN AnswerOf("REJECT_TERM_SMALL_THAN_LEDGER", EndTerm(m))
@@ -90,7 +93,7 @@ AskVotes(n) ==
   /\ LET own == VoteAnswer(n, AskOf(n))
      IN /\ round' = [round EXCEPT ![n][n] = own]
         /\ vote' = [vote EXCEPT ![n] = IF own.result = "ACCEPT" THEN n ELSE @]
-  /\ UNCHANGED <<term, logVars, role, leader, known, raise, next, taking, transferee, indexVars,
+  /\ UNCHANGED <<term, refill, logVars, role, leader, known, raise, next, taking, transferee, indexVars,
                  sent, truncates, acks, transfers, inc, agreed>>
 
 \* m becomes a candidate because it heard of term t; the old leader hears of it by its heartbeats.
@@ -115,7 +118,7 @@ HandleVote(m) ==
           /\ IF answer.result = "REJECT_TERM_NOT_READY"
              THEN StepDown(m, a.term) /\ raise' = [raise EXCEPT ![m] = TRUE]
              ELSE UNCHANGED <<role, leader, known, raise, taking, transferee, same>>
-    /\ UNCHANGED <<term, logVars, next, commit, applied, messageVars, inc, agreed>>
+    /\ UNCHANGED <<term, refill, logVars, next, commit, applied, messageVars, inc, agreed>>
 
 \* What m has answered, whoever counts it.
 AnswerVote(m, from, t, i, e, r, a) ==
@@ -254,7 +257,7 @@ AppendAsLeader(n) ==
   /\ log' = [log EXCEPT ![n] = Append(@, [term |-> term[n], by |-> n, inc |-> inc[n]])]
   /\ synced' = IF Explored("Unsynced", n) THEN synced ELSE [synced EXCEPT ![n] = End(n) + 1]
   /\ sent' = Sending(n, log'[n], commit[n], snap[n])
-  /\ UNCHANGED <<term, vote, base, baseTerm, snap, electVars, indexVars, asks, truncates, acks,
+  /\ UNCHANGED <<term, vote, refill, base, baseTerm, snap, electVars, indexVars, asks, truncates, acks,
                  transfers, inc, agreed>>
 
 \* Only what is synchronized counts, for itself                                 \* CHECK OwnSync
@@ -322,7 +325,7 @@ Truncate(m) ==
     /\ log' = [log EXCEPT ![m] = Prefix(@, r.index - 1)]
     /\ synced' = [synced EXCEPT ![m] = SyncedAfterCut(m, r.index - 1)]
     /\ same' = [same EXCEPT ![m] = Min(@, r.index - 1)]
-    /\ UNCHANGED <<term, vote, base, baseTerm, snap, electVars, commit, applied, messageVars, inc,
+    /\ UNCHANGED <<term, vote, refill, base, baseTerm, snap, electVars, commit, applied, messageVars, inc,
                    agreed>>
 
 \* An entry goes behind a log that is the leader's, and not merely as long.     \* CHECK ComparedFirst
@@ -337,14 +340,14 @@ AppendAsFollower(m) ==
     /\ log' = [log EXCEPT ![m] = Append(@, l.log[End(m) + 1])]
     /\ synced' = IF Explored("Unsynced", m) THEN synced ELSE [synced EXCEPT ![m] = End(m) + 1]
     /\ same' = [same EXCEPT ![m] = End(m) + 1]
-    /\ UNCHANGED <<term, vote, base, baseTerm, snap, electVars, commit, applied, messageVars, inc, agreed>>
+    /\ UNCHANGED <<term, vote, refill, base, baseTerm, snap, electVars, commit, applied, messageVars, inc, agreed>>
 
 \* m synchronizes its log, of whatever role it is.
 Sync(m) ==
   /\ synced[m] < End(m)
 
   /\ synced' = [synced EXCEPT ![m] = End(m)]
-  /\ UNCHANGED <<term, vote, log, base, baseTerm, snap, electVars, indexVars, messageVars, inc, agreed>>
+  /\ UNCHANGED <<term, vote, refill, log, base, baseTerm, snap, electVars, indexVars, messageVars, inc, agreed>>
 
 \* m acknowledges entries of its leader, those that it had before included.
 Acknowledge(m) ==
@@ -388,7 +391,7 @@ SaveSnapshot(n) ==
 
   /\ snap' = [snap EXCEPT ![n] = applied[n]]
   /\ sent' = Sending(n, log[n], commit[n], applied[n])
-  /\ UNCHANGED <<term, vote, log, synced, base, baseTerm, electVars, indexVars, asks, truncates, acks,
+  /\ UNCHANGED <<term, vote, refill, log, synced, base, baseTerm, electVars, indexVars, asks, truncates, acks,
                  transfers, inc, agreed>>
 
 \* The log goes up to the snapshot, not further.                                \* CHECK B68
@@ -401,7 +404,7 @@ CutLog(n) ==
 
   /\ base' = [base EXCEPT ![n] = CutTo(n)]
   /\ baseTerm' = [baseTerm EXCEPT ![n] = BaseTermOfCut(n, CutTo(n))]
-  /\ UNCHANGED <<term, vote, log, synced, snap, electVars, indexVars, messageVars, inc, agreed>>
+  /\ UNCHANGED <<term, vote, refill, log, synced, snap, electVars, indexVars, messageVars, inc, agreed>>
 
 \* A snapshot that is behind what the node knows is late.                       \* CHECK InstallFresh
 IsFresh(m, i) == i > commit[m]
@@ -426,9 +429,9 @@ InstallSnapshot(m) ==
          /\ base' = [base EXCEPT ![m] = Max(@, i)]
          /\ baseTerm' = [baseTerm EXCEPT ![m] = IF i > base[m] THEN l.log[i].term ELSE @]
          /\ same' = [same EXCEPT ![m] = Max(@, i)]
-    /\ UNCHANGED <<term, vote, electVars, messageVars, inc, agreed>>
+    /\ UNCHANGED <<term, vote, refill, electVars, messageVars, inc, agreed>>
 
-\* ---- Power cuts ----
+\* ---- Power cuts and damage ----
 
 \* The vote is on the disk before it is answered.                               \* CHECK B71
 VoteAfterCrash(n) == vote[n]
@@ -438,15 +441,11 @@ NextAfterCrash(n) == TRUE
 \* What is in a snapshot is not lost with the entries; the log goes on behind it.  \* CHECK SnapshotStays
 Left(n, k) == Max(k, snap[n])
 
-\* The power of n is cut; k entries of its log are left, and it starts again.
-Crash(n, k) ==
-  /\ Explored("Crash", n)
-  /\ k \in synced[n]..End(n)
-
+\* n starts again with k entries of its log.
+Restart(n, k) ==
   /\ log' = [log EXCEPT ![n] = Prefix(@, Left(n, k))] /\ synced' = [synced EXCEPT ![n] = Left(n, k)]
   /\ base' = [base EXCEPT ![n] = IF k < Left(n, k) THEN Left(n, k) ELSE @]
   /\ baseTerm' = [baseTerm EXCEPT ![n] = IF k < Left(n, k) THEN TermAt(n, Left(n, k)) ELSE @]
-  /\ vote' = [vote EXCEPT ![n] = VoteAfterCrash(n)]
   /\ role' = [role EXCEPT ![n] = "Candidate"] /\ leader' = [leader EXCEPT ![n] = None]
   /\ known' = [known EXCEPT ![n] = 0] /\ raise' = [raise EXCEPT ![n] = FALSE]
   /\ next' = [next EXCEPT ![n] = NextAfterCrash(n)] /\ round' = [round EXCEPT ![n] = NoRound]
@@ -454,31 +453,34 @@ Crash(n, k) ==
   /\ same' = [same EXCEPT ![n] = 0]
   /\ commit' = [commit EXCEPT ![n] = snap[n]] /\ applied' = [applied EXCEPT ![n] = snap[n]]
   /\ inc' = [inc EXCEPT ![n] = @ + 1]
-  /\ UNCHANGED <<term, snap, messageVars, agreed>>
+  /\ UNCHANGED <<snap, messageVars, agreed>>
+
+\* The power of n is cut; k entries of its log are left.
+Crash(n, k) ==
+  /\ Explored("Crash", n)
+  /\ k \in synced[n]..End(n)
+
+  /\ vote' = [vote EXCEPT ![n] = VoteAfterCrash(n)]
+  /\ Restart(n, k)
+  /\ UNCHANGED <<term, refill>>
+
+\* An entry of the present term may come before one that it has acknowledged.   \* CHECK DiscardTerm
+TermAfterDiscard(n) == term[n] + 1
+
+\* The log of n is damaged in the middle: it is thrown away, or all of it but k entries, and its leader
+\* sends it again.
+Discard(n, k) ==
+  /\ Explored("Discard", n)
+  /\ k \in 0..End(n)
+
+  /\ term' = [term EXCEPT ![n] = TermAfterDiscard(n)] /\ refill' = [refill EXCEPT ![n] = TermAfterDiscard(n)]
+  /\ vote' = [vote EXCEPT ![n] = IF TermAfterDiscard(n) = term[n] THEN @ ELSE None]
+  /\ Restart(n, k)
 
 -----------------------------------------------------------------------------
 \* What is said, and what is missed (DLedgerMessages).
 Speaking == {n \in Node : Explored("Says", n)}
-Says(n) ==
-  \/ KeepEntries(n) \/ KeepFiles(n) \/ AskEarly(n) \/ GiveUpEarly(n)
-  \/ Unexplained(n) \/ LeaveUnanswered(n) \/ ApplyAll(n) \/ \E S \in SUBSET Node : BeginTerm(n, S)
-  \/ NoHeartbeats(n) \/ NoMajority(n) \/ NoSync(n) \/ NoTransfer(n) \/ \E m \in Node : NoPush(n, m)
-  \/ NoLeader(n) \/ NoVotes(n) \/ NoResult(n) \/ \E i \in Nat : NoApply(n, i) \/ AnswerRead(n, i)
-  \/ \E t, i, j \in Nat : AnswerWrite(n, t, i, j)
-  \/ \E r \in ClientAnswers, w \in Node \cup {None} : RefuseClient(n, r, w)
-  \/ \E l \in Node \cup {None}, t, a \in Nat, r \in MisdirectedAnswers : RefuseMisdirected(n, l, t, r, a)
-  \/ \E S \in SUBSET Node, i \in Nat : CountHolders(n, S, i)
-  \/ \E t, i \in Nat : AcknowledgePush(n, t, i)
-  \/ \E l \in Node, t \in Nat : SendHeartbeat(n, l, t) \/ TakeCommit(n, l, t)
-  \/ \E l \in Node, t, i \in Nat : SendCommit(n, l, t, i) \/ KnowCommit(n, l, t, i) \/ RefuseTruncate(n, l, t, i)
-  \/ \E l \in Node, t, i, j \in Nat : SendSnapshot(n, l, t, i, j) \/ FindSame(n, l, t, i, j) \/ RefuseEntries(n, l, t, i, j)
-  \/ \E l \in Node, t, c, i, e \in Nat : SendCompare(n, l, t, c, i, e)
-  \/ \E l, m \in Node, t, c, i, e \in Nat : SendTruncate(n, l, t, c, i, e, m)
-  \/ \E l \in Node, t, c, i, j, e \in Nat : SendEntries(n, l, t, c, i, j, e)
-  \/ \E l \in Node, t, a \in Nat, r \in PushAnswers : AnswerHeartbeat(n, l, t, r, a) \/ RefusePush(n, l, t, r, a)
-  \/ \E l \in Node, t, i \in Nat, r \in PushAnswers : RefuseSnapshot(n, l, t, i, r)
-  \/ \E l \in Node, t, i, e, a \in Nat, r \in Results : AnswerVote(n, l, t, i, e, r, a)
-  \/ \E l \in Node, t, i, e, cut, end, x, j \in Nat : FindOther(n, l, t, i, e, cut, end, x, j)
+Says(n) == SaysElse(n) \/ \E l \in Node, t, i, e, a \in Nat, r \in Results : AnswerVote(n, l, t, i, e, r, a)
 
 Next ==
   \/ \E n \in Node :
@@ -489,7 +491,7 @@ Next ==
        \/ Compare(n) \/ Truncate(n) \/ AppendAsFollower(n) \/ Sync(n) \/ Acknowledge(n)
        \/ LearnCommit(n) \/ Apply(n)
        \/ SaveSnapshot(n) \/ CutLog(n) \/ InstallSnapshot(n)
-       \/ \E k \in Nat : Crash(n, k)
+       \/ \E k \in Nat : Crash(n, k) \/ Discard(n, k)
   \/ \E n, m \in Node : HearTerm(n, m) \/ TransferLeadership(n, m)
   \/ \E n \in Speaking : Says(n)
 

@@ -22,7 +22,7 @@ D == INSTANCE DLedger
 \* Nobody changes what a member that is looked at has, but for the answers to its request for votes.
 KeepsLooked ==
   \A n \in Looked :
-    /\ term'[n] = term[n] /\ vote'[n] = vote[n] /\ log'[n] = log[n] /\ synced'[n] = synced[n]
+    /\ term'[n] = term[n] /\ vote'[n] = vote[n] /\ refill'[n] = refill[n] /\ log'[n] = log[n] /\ synced'[n] = synced[n]
     /\ base'[n] = base[n] /\ baseTerm'[n] = baseTerm[n] /\ snap'[n] = snap[n]
     /\ role'[n] = role[n] /\ leader'[n] = leader[n] /\ known'[n] = known[n]
     /\ raise'[n] = raise[n] /\ next'[n] = next[n] /\ taking'[n] = taking[n]
@@ -92,6 +92,7 @@ SaveSnapshot(n) == D!SaveSnapshot(n)
 CutLog(n) == D!CutLog(n)
 InstallSnapshot(n) == D!InstallSnapshot(n)
 Crash(n, k) == D!Crash(n, k)
+Discard(n, k) == D!Discard(n, k)
 Unexplained(n) == D!Unexplained(n)
 HearTerm(n, m) == D!HearTerm(n, m)
 TransferLeadership(n, m) == D!TransferLeadership(n, m)
@@ -105,7 +106,7 @@ Next ==
        \/ Compare(n) \/ Truncate(n) \/ AppendAsFollower(n) \/ Sync(n) \/ Acknowledge(n)
        \/ LearnCommit(n) \/ Apply(n)
        \/ SaveSnapshot(n) \/ CutLog(n) \/ InstallSnapshot(n)
-       \/ \E k \in 0..Len(log[n]) : Crash(n, k)
+       \/ \E k \in 0..Len(log[n]) : Crash(n, k) \/ Discard(n, k)
        \/ Unexplained(n)
        \/ \E m \in Node : HearTerm(n, m) \/ TransferLeadership(n, m)
   \/ Unseen

@@ -33,7 +33,7 @@ RaftLogMatching ==
 \* its log was not seen.
 AgreedMayBeHeld ==
   D!Quorum({n \in Hidden : log[n] = <<>>}
-           \cup {n \in Node : IsPrefix(agreed, Prefix(log[n], synced[n]))})
+           \cup {n \in Node : P!Keeps(n)})
 \* Else a follower takes for the leader's what is not.
 SameIsSo ==
   \A m \in Looked : role[m] = "Follower" =>

@@ -302,4 +302,25 @@ NoApply(n, i) ==
   /\ applied[n] >= i
 
   /\ UNCHANGED vars
+-----------------------------------------------------------------------------
+\* All of this, but for answers to requests for votes.
+SaysElse(n) ==
+  \/ KeepEntries(n) \/ KeepFiles(n) \/ AskEarly(n) \/ GiveUpEarly(n)
+  \/ Unexplained(n) \/ LeaveUnanswered(n) \/ ApplyAll(n) \/ \E S \in SUBSET Node : BeginTerm(n, S)
+  \/ NoHeartbeats(n) \/ NoMajority(n) \/ NoSync(n) \/ NoTransfer(n) \/ \E m \in Node : NoPush(n, m)
+  \/ NoLeader(n) \/ NoVotes(n) \/ NoResult(n) \/ \E i \in Nat : NoApply(n, i) \/ AnswerRead(n, i)
+  \/ \E t, i, j \in Nat : AnswerWrite(n, t, i, j)
+  \/ \E r \in ClientAnswers, w \in Node \cup {None} : RefuseClient(n, r, w)
+  \/ \E l \in Node \cup {None}, t, a \in Nat, r \in MisdirectedAnswers : RefuseMisdirected(n, l, t, r, a)
+  \/ \E S \in SUBSET Node, i \in Nat : CountHolders(n, S, i)
+  \/ \E t, i \in Nat : AcknowledgePush(n, t, i)
+  \/ \E l \in Node, t \in Nat : SendHeartbeat(n, l, t) \/ TakeCommit(n, l, t)
+  \/ \E l \in Node, t, i \in Nat : SendCommit(n, l, t, i) \/ KnowCommit(n, l, t, i) \/ RefuseTruncate(n, l, t, i)
+  \/ \E l \in Node, t, i, j \in Nat : SendSnapshot(n, l, t, i, j) \/ FindSame(n, l, t, i, j) \/ RefuseEntries(n, l, t, i, j)
+  \/ \E l \in Node, t, c, i, e \in Nat : SendCompare(n, l, t, c, i, e)
+  \/ \E l, m \in Node, t, c, i, e \in Nat : SendTruncate(n, l, t, c, i, e, m)
+  \/ \E l \in Node, t, c, i, j, e \in Nat : SendEntries(n, l, t, c, i, j, e)
+  \/ \E l \in Node, t, a \in Nat, r \in PushAnswers : AnswerHeartbeat(n, l, t, r, a) \/ RefusePush(n, l, t, r, a)
+  \/ \E l \in Node, t, i \in Nat, r \in PushAnswers : RefuseSnapshot(n, l, t, i, r)
+  \/ \E l \in Node, t, i, e, cut, end, x, j \in Nat : FindOther(n, l, t, i, e, cut, end, x, j)
 =============================================================================

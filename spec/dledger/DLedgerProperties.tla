@@ -5,6 +5,7 @@ EXTENDS DLedger
 
 TypeOK ==
   /\ term \in [Node -> Nat] /\ vote \in [Node -> Node \cup {None}]
+  /\ refill \in [Node -> Nat]
   /\ log \in [Node -> Seq(Entry)] /\ synced \in [Node -> Nat]
   /\ base \in [Node -> Nat] /\ baseTerm \in [Node -> Nat] /\ snap \in [Node -> Nat]
   /\ role \in [Node -> {"Leader", "Follower", "Candidate"}]
@@ -52,9 +53,12 @@ RaftLogMatching ==
 LeaderCompleteness ==
   \A l, k \in sent : l.term >= k.term => IsPrefix(Prefix(k.log, k.commit), l.log)
 
-\* Else a majority does not have what was agreed on, and the next leader may lack it.
-AgreedIsHeld ==
-  Quorum({n \in Node : IsPrefix(agreed, Prefix(log[n], synced[n]))})
+\* Else a majority does not have what was agreed on, and the next leader may lack it.  Who has thrown its
+\* log away elects nobody before it has it again; if a power cut takes it, this holds again.
+Keeps(n) ==
+  \/ IsPrefix(agreed, Prefix(log[n], IF refill[n] = 0 THEN synced[n] ELSE End(n)))
+  \/ ~MayVote(n)
+AgreedIsHeld == Quorum({n \in Node : Keeps(n)})
 
 \* Else a log writes over what it has.
 LeaderAppendOnly ==
@@ -125,6 +129,8 @@ NoLateVote ==               \* a request for votes arrives when its round is ove
 NoRevote == ~(\E n \in Node : round[n] # NoRound /\ Parsed(n, Node) = "REVOTE_IMMEDIATELY")
 NoLostTail ==               \* a power cut takes an entry that another node has
   ~(\E n, m \in Node : inc[n] > 0 /\ End(m) > End(n) /\ log[m][End(m)].by = n)
+NoRefilled ==               \* a node has thrown its log away, has it again, and elects somebody
+  ~(\E m \in Node : refill[m] > 0 /\ \E n \in Node \ {m} : round[n][m].result = "ACCEPT")
 NoInstall ==                \* a leader has cut what a follower lacks
   ~(\E m \in Node : \E l \in sent :
       IsOfLeader(m, l.by, l.term) /\ role[l.by] = "Leader" /\ base[l.by] > End(m))

@@ -15,6 +15,7 @@ VARIABLES
   \* each node's disk
   term,        \* node -> currTerm
   vote,        \* node -> whom it voted for in this term, or None (currVoteFor)
+  refill,      \* node -> of which term or a later one its last entry is before it votes; 0: of any
   log,         \* node -> all entries since the first one, those that are cut from the file included
   synced,      \* node -> how many of them survive any power cut
   base,        \* node -> how many of them are cut (ledgerBeforeBeginIndex)
@@ -43,7 +44,7 @@ VARIABLES
   inc,         \* node -> number of its power cuts
   agreed       \* the longest log that some leader has committed
 
-diskVars == <<term, vote, log, synced, base, baseTerm, snap>>
+diskVars == <<term, vote, refill, log, synced, base, baseTerm, snap>>
 electVars == <<role, leader, known, raise, next, round, taking, transferee>>
 logVars == <<log, synced, base, baseTerm, snap>>
 indexVars == <<same, commit, applied>>
@@ -71,6 +72,7 @@ Transfer == [from : Node, to : Node, term : Nat, index : Nat]
 
 Init ==
   /\ term = [n \in Node |-> 1] /\ vote = [n \in Node |-> None]
+  /\ refill = [n \in Node |-> 0]
   /\ log = [n \in Node |-> <<>>] /\ synced = [n \in Node |-> 0]
   /\ base = [n \in Node |-> 0] /\ baseTerm = [n \in Node |-> 0] /\ snap = [n \in Node |-> 0]
   /\ role = [n \in Node |-> "Candidate"] /\ leader = [n \in Node |-> None]

@@ -25,7 +25,7 @@ Bounded(action, n) ==
     [] action = "SaveSnapshot" -> applied[n] <= MaxSnapshot
     [] action = "Apply" -> applied[n] < MaxSnapshot
     [] action = "TransferLeadership" -> Cardinality(transfers) < MaxTransfer
-    [] action \in {"EarlierMatch", "IdleTruncate", "Says"} -> FALSE
+    [] action \in {"EarlierMatch", "IdleTruncate", "Says", "Discard"} -> FALSE
     [] OTHER -> TRUE
 
 \* Fewer: only a leader that has written all loses power, and nobody else gives up.
@@ -33,6 +33,12 @@ Few(action, n) ==
   /\ Bounded(action, n)
   /\ action = "Crash" => role[n] = "Leader" /\ End(n) = MaxLog
   /\ action # "BecomeCandidate"
+
+\* Logs are thrown away in the place of power cuts.
+Discarding(action, n) ==
+  CASE action = "Discard" -> Crashes < MaxCrash /\ End(n) > 0 /\ TermAfterDiscard(n) <= MaxTerm
+    [] action \in {"Crash", "Unsynced", "BecomeCandidate"} -> FALSE
+    [] OTHER -> Bounded(action, n)
 
 \* More: requests to compare and to cut as they may be late.
 Late(action, n) == action \in {"EarlierMatch", "IdleTruncate"} \/ Few(action, n)
@@ -59,6 +65,13 @@ Peaceful(action, n) ==
 \* The same with one that leads the first term.
 HandingOver(action, n) ==
   IF action = "AskVotes" /\ term[n] < MaxTerm THEN n = First ELSE Peaceful(action, n)
+
+\* One leads all terms, and gives up when who has thrown its log away has it again.
+Refilling(action, n) ==
+  CASE action = "BecomeCandidate" -> Bounded(action, n) /\ \E m \in Node : refill[m] > 0 /\ MayVote(m)
+    [] action = "AskVotes" -> Bounded(action, n) /\ n = First
+    [] action = "Discard" -> Discarding(action, n) /\ n # First
+    [] OTHER -> Discarding(action, n)
 
 \* One leads the only term, and takes snapshots; a follower may lose power.
 Led(action, n) ==

@@ -84,6 +84,7 @@ def started(
         self_id=config.self_id,
         curr_term=found.curr_term,
         curr_vote_for=rules.vote_after_crash(found.vote_leader),
+        refill_term=found.refill_term,
         ledger_end_index=end_index,
         ledger_end_term=end_term,
     )

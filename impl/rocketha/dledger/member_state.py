@@ -42,6 +42,8 @@ class MemberState:
     curr_term: Term = _FIRST_TERM
     curr_vote_for: str | None = None
     """Whom it voted for in this term."""
+    refill_term: Term = NO_TERM
+    """Of which term, or a later one, its last entry must be before it votes: its log was lost."""
     # of the log, as whoever has it says
     ledger_end_index: LogIndex = _NO_INDEX
     ledger_end_term: Term = NO_TERM
@@ -76,7 +78,11 @@ class MemberState:
     @property
     def kept(self) -> TermAndVote:
         """Return what the disk must have."""
-        return TermAndVote(curr_term=self.curr_term, vote_leader=self.curr_vote_for)
+        return TermAndVote(
+            curr_term=self.curr_term,
+            vote_leader=self.curr_vote_for,
+            refill_term=self.refill_term,
+        )
 
     def next_term(self, term: Term) -> MemberState:
         """Go to a larger term, without a vote.

@@ -26,7 +26,7 @@ from rocketha.dledger.snapshots import SnapshotStore
 from rocketha.dledger.state import KeepTermAndVote, RoleChanged
 from rocketha.dledger.store import DLedgerStore
 from rocketha.dledger.store_options import StoreOptions
-from rocketha.errors import DLedgerFileError
+from rocketha.errors import DamagedLogError
 from rocketha.formats.dledger_codes import DLedgerEntryType
 from rocketha.formats.dledger_entry import DLedgerEntry
 from rocketha.runtime.effects import SendRequest
@@ -70,12 +70,23 @@ class DLedgerFiles:
 
     @classmethod
     def open(cls, disk: Disk, options: StoreOptions, machine: AppliedMachine) -> DLedgerFiles:
-        """Recover the log and load the newest snapshot; finish an install that was cut short.
+        """Recover the files; a damaged log is thrown away, if the options say so.
 
-        Spec: DLedger!Crash
+        Spec: DLedger!Crash, DLedger!Discard
         Source: SnapshotManager.loadSnapshot
         Raises: DLedgerFileError, TermFileError, FormatError, DiskError
         """
+        try:
+            return cls._recovered(disk, options, machine)
+        except DamagedLogError:
+            if not options.discard_damaged_log:
+                raise
+            DLedgerStore.discard(disk, options)
+            return cls._recovered(disk, options, machine)
+
+    @classmethod
+    def _recovered(cls, disk: Disk, options: StoreOptions, machine: AppliedMachine) -> DLedgerFiles:
+        """Recover the log and load the newest snapshot; finish an install that was cut short."""
         snapshots = SnapshotStore(disk, options.path("snapshot"))
         newest = snapshots.recover()
         before = None if newest is None else newest.meta.point
@@ -83,13 +94,13 @@ class DLedgerFiles:
         if newest is None:
             if store.before_begin_index >= 0:
                 reason = f"begins behind entry {store.before_begin_index}, and no snapshot has it"
-                raise DLedgerFileError("data file", offset=0, reason=reason)
+                raise DamagedLogError("data file", offset=0, reason=reason)
             snapshots.delete_unfinished(_NONE)
             return cls(store, snapshots, _NONE)
         index, term = newest.meta.last_included_index, newest.meta.last_included_term
         if index < store.before_begin_index:
             reason = f"begins behind entry {store.before_begin_index}, the snapshot has {index}"
-            raise DLedgerFileError("data file", offset=0, reason=reason)
+            raise DamagedLogError("data file", offset=0, reason=reason)
         machine.on_snapshot_load(newest.data)
         snapshots.delete_unfinished(index)
         if store.term_at(index) != term:

@@ -56,6 +56,14 @@ def has_voted(vote: str | None, candidate: str) -> bool:
     return vote is not None and vote != candidate
 
 
+def may_vote(last_entry: Term, refill_term: Term) -> bool:
+    """Tell whether a node knows what it has acknowledged, if its log was thrown away.
+
+    Spec: DLedger!MayVote
+    """
+    return last_entry >= refill_term
+
+
 def is_ready(asked: Term, curr_term: Term) -> bool:
     """Tell whether a node may vote in a term: it has gone there.
 
@@ -150,6 +158,7 @@ class ElectorRules:
     end_term: Callable[[Term, Term], Term] = end_term
     refuses_log: Callable[[Term, LogIndex, Term, LogIndex], VoteResult | None] = refuses_log
     has_voted: Callable[[str | None, str], bool] = has_voted
+    may_vote: Callable[[Term, Term], bool] = may_vote
     is_ready: Callable[[Term, Term], bool] = is_ready
     is_taking: Callable[[bool, Term, Term], bool] = is_taking
     next_term: Callable[[Term, Term], Term] = next_term

@@ -133,8 +133,9 @@ class DLedgerStore:
 
         `before` is asked for only where the files do not say it: DLedger's do not.
 
-        Raises: DLedgerFileError if the log is damaged (see `discard`), TermFileError if the term
-        file is or is not there though the log has something; DiskError
+        Raises: DamagedLogError if the log is damaged (see `discard`), DLedgerFileError if files are
+        not of its layout, TermFileError if the term file is damaged, or is not there though the log
+        has something; DiskError
         """
         store = cls(disk, options)
         store._kept = read_term(disk, options)
@@ -154,15 +155,23 @@ class DLedgerStore:
 
     @staticmethod
     def discard(disk: Disk, options: StoreOptions) -> None:
-        """Throw a damaged log away, and keep term and vote; then `open` finds an empty log.
+        """Throw a damaged log away; then `open` finds an empty log.
 
-        What this node has promised is lost with it: until its leader has filled it again it must
-        not help anybody to be elected. Where the index knows of the loss, its last file goes last:
-        a crash before that leaves a log that is still refused.
+        What this node has acknowledged is lost with it, so it goes to a term of its own and votes
+        for nobody before a leader of that term or of a later one has filled it again. That is on
+        the disk first. Where the index knows of the loss, its last file goes last: a crash before
+        that leaves a log that is still refused.
 
-        Raises: TermFileError, and does nothing, if term and vote are lost, too; DiskError
+        Spec: DLedger!Discard
+        Raises: TermFileError, and does nothing, if term and vote are lost, too; EncodingError;
+        DiskError
         """
-        read_term(disk, options)
+        kept = read_term(disk, options)
+        if kept is None:
+            raise TermFileError(TERM_FILE, offset=0, reason="is not there: it was in some term")
+        term = Term(kept.curr_term + 1)
+        lost = encode_term_file(TermAndVote(curr_term=term, refill_term=term))
+        replace_file(disk, options.path(TERM_FILE), lost)
         for name, last_first in ((_DATA, True), (_INDEX, False)):
             directory = options.path(name)
             for file in sorted(disk.names(directory), reverse=last_first):

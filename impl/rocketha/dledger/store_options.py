@@ -38,6 +38,11 @@ class StoreOptions:
     """`mappedFileSizeForEntryIndex`, 160 MiB in DLedger."""
     check: EntryCheck = EntryCheck.CHECKED
     """`ORIGINAL`: DLedger wrote the files, or some of their entries."""
+    discard_damaged_log: bool = False
+    """A log that is damaged is thrown away, and the leader sends it again; else it is refused.
+
+    Of a group of one nobody could send it.
+    """
 
     def __post_init__(self) -> None:
         least = 2 * ENTRY_HEADER_SIZE + FILLER_MIN

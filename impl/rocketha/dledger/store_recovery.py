@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rocketha.dledger.store_files import FileList
-from rocketha.errors import DLedgerFileError
+from rocketha.errors import DamagedLogError, DLedgerFileError
 from rocketha.formats.dledger_data_file import (
     DataFile,
     DataScan,
@@ -30,7 +30,7 @@ from rocketha.formats.dledger_index_file import (
     decode_index_entry,
     encode_index,
 )
-from rocketha.types import LogIndex, Offset
+from rocketha.types import LogIndex, Offset, SizeBytes
 
 __all__ = ["Recovery", "index_offset", "last_promised", "recover_log"]
 
@@ -56,29 +56,45 @@ def recover_log(
 ) -> Recovery:
     """Read a log, cut off its torn tail, and write again what its index lacks.
 
-    Raises: DLedgerFileError if what was durable is no more; DiskError
+    Raises: DamagedLogError if what was durable is no more; DLedgerFileError if files are not of
+    the size that they should have; DiskError
     """
     if not data.is_even():
         reason = f"are not all of {data.file_size} bytes, one behind the other"
         raise DLedgerFileError(_WHAT, offset=data.starts[0], reason=reason)
     files = [DataFile(start, data.whole_file(start)) for start in data.starts]
-    # A reset or deletion that was not finished leaves what it has deleted.
-    marks = [number for number, file in enumerate(files) if deleted_point(file.data) is not None]
-    begin = marks[-1] if marks else 0
     promised = last_promised(index)
-    scan = scan_data_files(
-        files[begin:],
-        file_size=data.file_size,
-        check=check,
-        before=before,
-        promised=promised if check is EntryCheck.CHECKED else None,
-    ).undamaged()
+    try:
+        begin, marked, scan = _scanned(files, data.file_size, check, before, promised)
+    except DLedgerFileError as error:
+        raise DamagedLogError(error.what, offset=error.offset, reason=error.reason) from error
     data.remove([file.offset for file in files[:begin]], last_first=False)
     data.cut(scan.end)
     _write_again(data, scan, promised)
     data.recover()
     _write_index(index, scan.entries)
-    return Recovery(scan=scan, marked=bool(marks) or scan.before.index < 0)
+    return Recovery(scan=scan, marked=marked or scan.before.index < 0)
+
+
+def _scanned(
+    files: Sequence[DataFile],
+    file_size: SizeBytes,
+    check: EntryCheck,
+    before: LogPoint | None,
+    promised: LogIndex | None,
+) -> tuple[int, bool, DataScan]:
+    """Return with which file the log begins, whether that one says so, and what is in the log."""
+    # A reset or deletion that was not finished leaves what it has deleted.
+    marks = [number for number, file in enumerate(files) if deleted_point(file.data) is not None]
+    begin = marks[-1] if marks else 0
+    scan = scan_data_files(
+        files[begin:],
+        file_size=file_size,
+        check=check,
+        before=before,
+        promised=promised if check is EntryCheck.CHECKED else None,
+    )
+    return begin, bool(marks), scan.undamaged()
 
 
 def last_promised(index: FileList) -> LogIndex | None:

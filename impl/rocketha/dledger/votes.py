@@ -3,8 +3,9 @@
 Where the specification departs from DLedger it is followed:
 a round that goes to the next term asks in its next step, not in the same one; who has heard of a
 larger term meanwhile does not lead, but goes there (DLedger looks at its own term only); a round is
-over when the node follows somebody; and who waits for this node to lead hears at its next change of
-role that it is in a larger term, and not already when it hears of one.
+over when the node follows somebody; who waits for this node to lead hears at its next change of
+role that it is in a larger term, and not already when it hears of one; and a node whose log was
+thrown away votes for nobody, as if it had voted, until a leader has sent it again.
 
 Source: DLedgerLeaderElector (`handleVote`, `maintainAsCandidate`, `voteForQuorumResponses`)
 """
@@ -78,7 +79,9 @@ def _vote_result(state: ElectorState, asked: VoteRequest) -> VoteResult:
         return refused
     if asked.term < member.curr_term:
         return VoteResult.REJECT_EXPIRED_VOTE_TERM
-    if asked.term == member.curr_term and rules.has_voted(member.curr_vote_for, candidate):
+    gives = rules.may_vote(own_term, member.refill_term)
+    voted = rules.has_voted(member.curr_vote_for, candidate)
+    if asked.term == member.curr_term and (voted or not gives):
         led = member.leader_id is not None
         return VoteResult.REJECT_ALREADY_HAS_LEADER if led else VoteResult.REJECT_ALREADY_VOTED
     if not rules.is_ready(asked.term, member.curr_term):

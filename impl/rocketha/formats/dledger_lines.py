@@ -47,8 +47,14 @@ def encode_lines(values: Mapping[str, str], *, checked: bool = True) -> bytes:
     return content + _crc_line(content) if checked else content
 
 
-def decode_lines(data: bytes, keys: Set[str], *, accept_unchecked: bool) -> Mapping[str, str]:
-    """Read lines that have exactly these keys. Raises: BadLineError"""
+def decode_lines(
+    data: bytes,
+    keys: Set[str],
+    *,
+    accept_unchecked: bool,
+    optional: Set[str] = frozenset(),
+) -> Mapping[str, str]:
+    """Read lines that have these keys, all but the optional ones. Raises: BadLineError"""
     if len(data) > LINES_MAX:
         raise BadLineError(0, f"has {len(data)} bytes, over {LINES_MAX}")
     if not data.endswith(b"\n"):
@@ -67,11 +73,11 @@ def decode_lines(data: bytes, keys: Set[str], *, accept_unchecked: bool) -> Mapp
     for line in content.split(b"\n")[:-1]:
         matched = _LINE.match(line)
         key = matched[1].decode() if matched else ""
-        if matched is None or key not in keys or key in values:
+        if matched is None or key not in keys | optional or key in values:
             raise BadLineError(at, f"{ascii(line)[:_SHOWN]} is none of its lines")
         values[key] = matched[2].decode()
         at += len(line) + 1
-    if values.keys() != keys:
+    if not keys <= values.keys():
         missing = ", ".join(sorted(keys - values.keys()))
         raise BadLineError(len(content), f"has no {missing}")
     return values

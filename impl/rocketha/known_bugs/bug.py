@@ -292,6 +292,8 @@ class Bug(StrEnum):
     `DLedgerLeaderElector.maintainAsCandidate`."""
     READ_BACK = "ReadBack"
     """Nobody looks whether a snapshot can be read before the log goes. RIP-59."""
+    REFILLED = "Refilled"
+    """A node that has thrown its log away votes before its leader has sent it again."""
     REFUSAL = "Refusal"
     """The refusal of a proposal ends it, although another copy of it may have been applied."""
     REFUSE_GAP = "RefuseGap"

@@ -49,6 +49,10 @@ def _votes_twice(rules: ElectorRules) -> ElectorRules:
     return replace(rules, has_voted=lambda vote, candidate: False)
 
 
+def _votes_before_it_is_refilled(rules: ElectorRules) -> ElectorRules:
+    return replace(rules, may_vote=lambda last_entry, refill_term: True)
+
+
 def _votes_before_it_is_ready(rules: ElectorRules) -> ElectorRules:
     return replace(rules, is_ready=lambda asked, curr_term: True)
 
@@ -94,6 +98,7 @@ ELECTOR_OVERRIDES: Final[dict[Bug, Override[ElectorRules]]] = {
     Bug.B70: _keeps_the_result_of_a_round,
     Bug.B71: _forgets_its_vote,
     Bug.ONE_VOTE: _votes_twice,
+    Bug.REFILLED: _votes_before_it_is_refilled,
     Bug.PASSED_STALE: _leads_a_term_that_is_over,
     Bug.SAME_TERM: _leads_the_same_term_again,
     Bug.SHORTER_LOG: _votes_for_any_log,

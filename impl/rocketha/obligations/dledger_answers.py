@@ -3,8 +3,9 @@
 | obligation          | what is answered                                                           |
 |---------------------|----------------------------------------------------------------------------|
 | votes decided       | logs before terms: who lacks an entry is refused, then who is in a smaller |
-|                     | term, the second of a term, who is ahead, who is behind its own log, and   |
-|                     | who would come before one that shall lead; the same of its own request     |
+|                     | term, the second of a term, any by who has thrown its log away and has not |
+|                     | got it again, who is ahead, who is behind its own log, and who would come  |
+|                     | before one that shall lead; the same of its own request                    |
 | beats answered      | the leader of its term is followed, a larger term gone to                  |
 | pushes answered     | who is not its leader is refused; what it has, what it lacks, and where    |
 |                     | the term begins that it has instead; what is on the disk, when it is there |
@@ -127,7 +128,8 @@ def _decided(node: str, has: Has, asked: Mapping[str, Any], settings: Mapping[st
         (same_log and is_shorter, "REJECT_SMALL_LEDGER_END_INDEX"),
         (asked["term"] < term, "REJECT_EXPIRED_VOTE_TERM"),
         (
-            asked["term"] == term and has["vote"] not in (None, candidate),
+            asked["term"] == term
+            and (has["vote"] not in (None, candidate) or own_term < has.refill_term),
             "REJECT_ALREADY_VOTED" if has["leader"] is None else "REJECT_ALREADY_HAS_LEADER",
         ),
         (asked["term"] != term, "REJECT_TERM_NOT_READY"),
@@ -152,9 +154,8 @@ def _voted(
         return False
     if result == "REJECT_TERM_NOT_READY":
         return bool(after["raises"]) and after["known"] >= asked["term"]
-    kept = {"curr_term": before["curr_term"], "vote_leader": asked["leaderId"]}
     if result == "ACCEPT" and not turn.is_cut:
-        return bool(after["kept"] == kept)
+        return after.has_kept(before["curr_term"], asked["leaderId"], before.refill_term)
     return bool(after["role"] == before["role"] and after["vote"] == before["vote"]) or turn.is_cut
 
 

@@ -155,8 +155,8 @@ class Duties:
                 yield from _handed(turn, heard, again=heard.id in self._transfers)
                 self._transfers.add(heard.id)
         if turn.sent or turn.answers:
-            kept = {"curr_term": after["curr_term"], "vote_leader": after["vote"]}
-            yield KEPT, after["kept"] == kept
+            refill = before.refill_term
+            yield KEPT, after.has_kept(after["curr_term"], after["vote"], refill)
         yield from _frees(turn)
         if after["committed"] != before["committed"] and not self.settings["apply_wait_ms"]:
             yield APPLIED, after["applied"] == min(after["committed"], after.end)

@@ -62,6 +62,19 @@ class Has:
         return self.parts[name]
 
     @property
+    def refill_term(self) -> int:
+        """Return the term below which its last entry must not be when it votes; -1: it may."""
+        term: int = (self.parts["kept"] or {}).get("refill_term", -1)
+        return term
+
+    def has_kept(self, term: int, vote: str | None, refill_term: int) -> bool:
+        """Tell whether this is on its disk."""
+        kept = self.parts["kept"]
+        if kept is None or self.refill_term != refill_term:
+            return False
+        return (kept["curr_term"], kept["vote_leader"]) == (term, vote)
+
+    @property
     def end(self) -> int:
         """Return the last entry."""
         begin: int = self.parts["begin"]

@@ -32,6 +32,11 @@ B71VoteAfterCrash(n) == None
 \* DLedger: a restarted node asks for votes in the term that it was in, and its voters vote again.
 SameTermNextAfterCrash(n) == FALSE
 
+\* A node that has thrown its log away votes like anybody else.
+RefilledMayVote(m) == TRUE
+\* It votes as soon as it has an entry of the leader that it had.
+DiscardTermTermAfterDiscard(n) == term[n]
+
 \* ---- Logs ----
 
 \* DLedger counts what it has, whether it is synchronized or not,

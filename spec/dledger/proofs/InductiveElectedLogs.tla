@@ -24,6 +24,7 @@ Numbers ==
   /\ Top >= 1 /\ Len(elected) = Top /\ Len(commit) = Top
   /\ \A n \in Node : /\ Len(acked[n]) = Top /\ term[n] \in Terms
                      /\ synced[n] >= 0 /\ synced[n] <= End(n)
+                     /\ refill[n] >= 0 /\ refill[n] <= term[n]
   /\ \A t \in Terms : /\ commit[t] >= 0 /\ commit[t] <= Len(led[t]) /\ Len(led[t]) >= 0
                       /\ ~IsLed(t) => Len(led[t]) = 0
 
@@ -61,11 +62,16 @@ Choosable(t, i) == Quorum({m \in Node : acked[m][t] >= i \/ term[m] <= t})
 \* The leader of a term wrote it in that term.
 Own(t, i) == led[t][i] = t
 
-\* Who has acknowledged what may be committed has it on its disk.
+\* Who has acknowledged what may be committed has it on its disk,
 AckedKept ==
   \A m \in Node : \A t \in Terms : \A i \in 1..Len(led[t]) :
-    i <= acked[m][t] /\ Own(t, i) /\ Choosable(t, i) =>
+    t >= refill[m] /\ i <= acked[m][t] /\ Own(t, i) /\ Choosable(t, i) =>
       i <= synced[m] /\ Agree(led[t], log[m], i)
+\* or has thrown it away since, and has it again with an entry of a later term.
+AckedRefilled ==
+  \A m \in Node : EndTerm(m) >= refill[m] => \A t \in Terms : \A i \in 1..Len(led[t]) :
+    t < refill[m] /\ i <= acked[m][t] /\ Own(t, i) /\ Choosable(t, i) =>
+      i <= End(m) /\ Agree(led[t], log[m], i)
 
 \* Whom it accepts has at least that.
 AcceptsCompared ==
@@ -96,22 +102,23 @@ OnlyOne(x, y) == [n \in Node |-> IF n = One THEN x ELSE y]
 \* `One` leads, and others have nothing.
 Leading ==
   /\ term = All(1) /\ log = OnlyOne(<<1>>, <<>>) /\ synced = OnlyOne(1, 0)
-  /\ accepts = All(Nobody) /\ elected = <<One>> /\ led = <<<<1>>>> /\ commit = <<0>>
+  /\ refill = All(0) /\ accepts = All(Nobody) /\ elected = <<One>> /\ led = <<<<1>>>> /\ commit = <<0>>
   /\ acked = All(<<0>>)
 \* All have its entry, and all but `Other` have acknowledged it.
 Holding ==
   /\ term = All(1) /\ log = All(<<1>>) /\ synced = All(1)
-  /\ accepts = All(Nobody) /\ elected = <<One>> /\ led = <<<<1>>>> /\ commit = <<0>>
+  /\ refill = All(0) /\ accepts = All(Nobody) /\ elected = <<One>> /\ led = <<<<1>>>> /\ commit = <<0>>
   /\ acked = [n \in Node |-> IF n \in {One, Other} THEN <<0>> ELSE <<1>>]
 \* `Other` leads, and has not what `One` led with in the term before.
 Replaced ==
   /\ term = All(2) /\ log = OnlyOne(<<1>>, <<>>) /\ synced = All(0)
-  /\ accepts = All(Nobody) /\ elected = <<One, Other>> /\ led = <<<<1>>, <<>>>>
+  /\ refill = All(0) /\ accepts = All(Nobody)
+  /\ elected = <<One, Other>> /\ led = <<<<1>>, <<>>>>
   /\ commit = <<0, 0>> /\ acked = All(<<0, 0>>)
 \* All but `One` accept `Other`, which lacks what `One` led with in the term before.
 Electing ==
   /\ term = OnlyOne(1, 2) /\ log = OnlyOne(<<1>>, <<>>) /\ synced = All(0)
-  /\ accepts = [n \in Node |-> IF n = Other THEN OnlyOne(FALSE, TRUE) ELSE Nobody]
+  /\ refill = All(0) /\ accepts = [n \in Node |-> IF n = Other THEN OnlyOne(FALSE, TRUE) ELSE Nobody]
   /\ elected = <<One, None>> /\ led = <<<<1>>, <<>>>>
   /\ commit = <<0, 0>> /\ acked = All(<<0, 0>>)
 =============================================================================

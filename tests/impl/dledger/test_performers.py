@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+from dataclasses import replace
+
 import pytest
 
 from rocketha.dledger.member_state import Role
@@ -16,7 +19,8 @@ from rocketha.dledger.push_state import (
 from rocketha.dledger.register import RegisterService, read_entry, write_entry
 from rocketha.dledger.snapshots import SnapshotStore
 from rocketha.dledger.state import KeepTermAndVote, RequestNumber, RoleChanged
-from rocketha.errors import DLedgerFileError, PacketError, SnapshotError
+from rocketha.dledger.store_options import read_term
+from rocketha.errors import DamagedLogError, DLedgerFileError, PacketError, SnapshotError
 from rocketha.formats.dledger_codes import DLedgerEntryType, DLedgerRequestCode
 from rocketha.formats.dledger_request_codec import pull_request
 from rocketha.formats.dledger_requests import InstallSnapshotRequest
@@ -207,3 +211,53 @@ def test_what_is_no_snapshot_is_refused(data: bytes) -> None:
     with pytest.raises(PacketError):
         service.on_snapshot_load(data)
     assert service.values == {"k": 1}
+
+
+def damaged(*, with_snapshot: bool) -> MemoryDisk:
+    """The disk of a node in term 1 whose log is damaged where it was durable."""
+    disk = MemoryDisk()
+    node = running(disk)
+    node.perform(KeepTermAndVote(kept=TermAndVote(curr_term=Term(9), vote_leader="n1")))
+    if with_snapshot:
+        node.perform(saves(4))
+    node.files.store.close()
+    path = f"{OPTIONS.directory}/data/{0:020}"
+    disk.write(path, 60, bytes([disk.read(path, 60, 1)[0] ^ 1]))
+    return disk
+
+
+@pytest.mark.parametrize("with_snapshot", [False, True])
+def test_a_damaged_log_is_refused_or_goes_and_its_snapshot_stays(*, with_snapshot: bool) -> None:
+    disk = damaged(with_snapshot=with_snapshot)
+    before = copy.deepcopy(disk)
+    with pytest.raises(DamagedLogError):
+        DLedgerFiles.open(disk, OPTIONS, RegisterService())
+    assert read_term(disk, OPTIONS) == read_term(before, OPTIONS)
+
+    machine = RegisterService()
+    goes = replace(OPTIONS, discard_damaged_log=True)
+    files = DLedgerFiles.open(disk, goes, machine)
+    last = 4 if with_snapshot else -1
+    assert (files.store.end_index, files.snapshot_index) == (last, last)
+    assert files.store.kept == TermAndVote(curr_term=Term(10), refill_term=Term(10))
+    assert (machine.values != {}) == with_snapshot
+
+    disk.lose_unsynced()
+    again = DLedgerFiles.open(disk, goes, RegisterService())
+    assert (again.store.end_index, again.store.kept) == (last, files.store.kept)
+
+
+def test_files_of_another_layout_are_no_damage() -> None:
+    """Nothing is thrown away because of a wrong setting, or of a file of somebody else."""
+    for path, size in (("data/readme", 0), (f"data/{300:020}", 0), (f"data/{0:020}", 4_096)):
+        disk = MemoryDisk()
+        running(disk).files.store.close()
+        disk.write(f"{OPTIONS.directory}/{path}", size, b"?")
+        before = copy.deepcopy(disk)
+        with pytest.raises(DLedgerFileError):
+            DLedgerFiles.open(disk, replace(OPTIONS, discard_damaged_log=True), RegisterService())
+        assert read_term(disk, OPTIONS) == read_term(before, OPTIONS)
+        for folder in (f"{OPTIONS.directory}/data", f"{OPTIONS.directory}/index"):
+            assert disk.names(folder) == before.names(folder) != ()
+            for name in disk.names(folder):
+                assert disk.read(f"{folder}/{name}") == before.read(f"{folder}/{name}")

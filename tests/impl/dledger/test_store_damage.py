@@ -9,7 +9,8 @@ from typing import Final
 import pytest
 
 from rocketha.dledger.store import DLedgerStore
-from rocketha.errors import DLedgerFileError, PowerCutError, TermFileError
+from rocketha.dledger.store_options import read_term
+from rocketha.errors import DamagedLogError, DLedgerFileError, PowerCutError, TermFileError
 from rocketha.formats.dledger_term_file import TermAndVote
 from rocketha.storage.cut_disk import CutDisk
 from rocketha.storage.memory_disk import MemoryDisk
@@ -29,6 +30,8 @@ from tests.impl.dledger.store_model import (
 DATA: Final = "dledger-n0/data"
 INDEX: Final = "dledger-n0/index"
 TERM_FILE: Final = "dledger-n0/currterm"
+LOST: Final = TermAndVote(curr_term=Term(2), refill_term=Term(2))
+"""What it keeps when its log is thrown away."""
 VOTE: Final = TermAndVote(curr_term=Term(1), vote_leader="n0")
 EIGHT: Final[tuple[Operation, ...]] = (
     Keep(1, "n0"),
@@ -120,23 +123,24 @@ def test_files_that_are_none_of_its_are_refused() -> None:
         DLedgerStore.open(disk, OPTIONS)
 
 
-def test_a_damaged_log_begins_anew_with_its_term_and_vote() -> None:
+def test_a_damaged_log_begins_anew_in_the_next_term() -> None:
     disk, _ = written()
     disk.write(f"{DATA}/{0:020}", 60, b"damage")
     disk.write("dledger-n0/checkpoint", 0, b"old")
     DLedgerStore.discard(disk, OPTIONS)
     disk.lose_unsynced()
     store = DLedgerStore.open(disk, OPTIONS)
-    assert seen(store) == Log(kept=VOTE)
+    assert seen(store) == Log(kept=LOST)
     assert store.checkpoint is None
-    life = Life(Log(kept=VOTE))
+    life = Life(Log(kept=LOST))
     life.perform(store, (*appends(0, 9), Sync()))
     assert seen(DLedgerStore.open(disk, OPTIONS)) == life.log
 
 
 def test_a_crash_while_a_log_is_thrown_away_leaves_it_refused() -> None:
-    """As long as the index says what was lost."""
+    """As long as the index says what was lost. Before anything goes it is known that it will."""
     damaged, _ = written()
+    again = TermAndVote(curr_term=Term(3), refill_term=Term(3))
     last = f"{DATA}/{damaged.names(DATA)[-1]}"
     damaged.truncate(last, 0)
     damaged.fsync(last)
@@ -151,13 +155,17 @@ def test_a_crash_while_a_log_is_thrown_away_leaves_it_refused() -> None:
             except PowerCutError:
                 ended = False
             disk.tear(lambda size: size, names=names)
+            left = read_term(disk, OPTIONS)
+            if disk.names(DATA) != damaged.names(DATA):
+                assert left == LOST
             try:
                 found = seen(DLedgerStore.open(disk, OPTIONS))
-            except DLedgerFileError:
+            except DamagedLogError:
                 refused += 1
                 DLedgerStore.discard(disk, OPTIONS)
                 found = seen(DLedgerStore.open(disk, OPTIONS))
-            assert found == Log(kept=VOTE)
+                assert found == Log(kept=again if left == LOST else LOST)
+            assert found in (Log(kept=LOST), Log(kept=again))
         at += 1
     assert refused > 10
 
@@ -177,8 +185,12 @@ def test_a_vote_that_is_lost_cannot_be_made_up() -> None:
         assert disk.names(DATA) == before
     disk, _ = written()
     disk.unlink(TERM_FILE)
+    before = disk.names(DATA)
     with pytest.raises(TermFileError, match="is not there, and the log has entry 7"):
         DLedgerStore.open(disk, OPTIONS)
+    with pytest.raises(TermFileError, match="it was in some term"):
+        DLedgerStore.discard(disk, OPTIONS)
+    assert disk.names(DATA) == before
     disk = MemoryDisk()
     disk.write(f"{TERM_FILE}.bak", 0, whole)
     with pytest.raises(TermFileError, match="which is older"):

@@ -25,8 +25,10 @@ from tests.impl.dledger.scene import (
     follower,
     leader,
     log,
+    maintained,
     only_answer,
     raised,
+    requests_of,
     take,
     vote,
 )
@@ -36,6 +38,11 @@ def taking(term: int = 3) -> ElectorState:
     """A preferred candidate that shall lead in this term."""
     state = candidate(term, preferred_leader_ids=("n0",))
     return replace(state, member=replace(state.member, term_to_take_leadership=Term(term)))
+
+
+def thrown_away(state: ElectorState, refill_term: int) -> ElectorState:
+    """A member that has thrown its log away, and has some of it again."""
+    return replace(state, member=replace(state.member, refill_term=Term(refill_term)))
 
 
 ANSWERS = {
@@ -50,6 +57,20 @@ ANSWERS = {
     "shorter": (candidate(), vote(9, index=-1), VoteResult.REJECT_SMALL_LEDGER_END_INDEX, 3),
     "old term": (candidate(), vote(2), VoteResult.REJECT_EXPIRED_VOTE_TERM, 3),
     "voted": (candidate(vote="n2"), vote(3), VoteResult.REJECT_ALREADY_VOTED, 3),
+    "thrown away": (thrown_away(candidate(), 3), vote(3), VoteResult.REJECT_ALREADY_VOTED, 3),
+    "thrown away, and led": (
+        thrown_away(follower(leads="n2"), 3),
+        vote(3),
+        VoteResult.REJECT_ALREADY_HAS_LEADER,
+        3,
+    ),
+    "thrown away, new term": (
+        thrown_away(candidate(), 3),
+        vote(4),
+        VoteResult.REJECT_TERM_NOT_READY,
+        3,
+    ),
+    "filled again": (thrown_away(candidate(), 2), vote(3), VoteResult.ACCEPT, 3),
     "led": (leader(), vote(3), VoteResult.REJECT_ALREADY_HAS_LEADER, 3),
     "new term": (candidate(vote="n2"), vote(4), VoteResult.REJECT_TERM_NOT_READY, 3),
     "lost term": (
@@ -141,3 +162,21 @@ def test_a_request_for_somebody_else_is_refused(
     assert (answer.leader_id, answer.term) == ("n1", 9)
     assert stepped.state == state
     assert stepped.action is None
+
+
+def test_who_has_thrown_its_log_away_does_not_vote_for_itself() -> None:
+    state = thrown_away(candidate(), 3)
+    stepped = maintained(state, 0)
+
+    assert not [one for one in stepped.effects if isinstance(one, KeepTermAndVote)]
+    assert stepped.state.member.curr_vote_for is None
+    assert stepped.state.round is not None
+    own = stepped.state.round.answers["n0"]
+    assert own.vote_result is VoteResult.REJECT_ALREADY_VOTED
+    assert set(requests_of(stepped)) == {"n1", "n2"}
+
+
+def test_what_was_thrown_away_is_remembered_with_term_and_vote() -> None:
+    stepped = take(thrown_away(candidate(), 2), asked(vote(3)))
+    (kept,) = [one.kept for one in stepped.effects if isinstance(one, KeepTermAndVote)]
+    assert kept == TermAndVote(curr_term=Term(3), vote_leader="n1", refill_term=Term(2))

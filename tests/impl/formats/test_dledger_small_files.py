@@ -246,6 +246,8 @@ def test_what_cannot_be_is_not_written() -> None:
         TermAndVote(vote_leader="a b"),
         TermAndVote(vote_leader="\u00e9"),
         TermAndVote(curr_term=Term(2**63)),
+        TermAndVote(curr_term=Term(3), refill_term=Term(4)),
+        TermAndVote(refill_term=Term(-2)),
     ):
         with pytest.raises(EncodingError):
             encode_term_file(kept)
@@ -272,9 +274,14 @@ def test_the_name_of_a_folder_is_that_of_its_last_entry() -> None:
     st.integers(0, INT64_MAX),
     st.text("abcxyz019_-.=#:!", max_size=9),
     st.booleans(),
+    st.integers(-1, INT64_MAX),
 )
-def test_a_term_file_that_is_written_is_read(term: int, vote: str, checked: bool) -> None:
-    kept = TermAndVote(curr_term=Term(term), vote_leader=vote or None)
+def test_a_term_file_that_is_written_is_read(
+    term: int, vote: str, checked: bool, refill: int
+) -> None:
+    kept = TermAndVote(
+        curr_term=Term(term), vote_leader=vote or None, refill_term=Term(min(refill, term))
+    )
     data = encode_term_file(kept, checked=checked)
     assert decode_term_file(data, accept_unchecked=not checked) == kept
 
@@ -310,3 +317,20 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
             file.unchecked(data)
         except file.error:
             continue
+
+
+def test_a_log_that_was_thrown_away_is_a_line_that_others_do_not_have() -> None:
+    kept = TermAndVote(curr_term=Term(4), refill_term=Term(0))
+    unchecked = encode_term_file(kept, checked=False)
+    assert unchecked == b"voteLeader=\ncurrTerm=4\nrefillTerm=0\n"
+    assert b"refillTerm" not in encode_term_file(replace(kept, refill_term=Term(-1)))
+    for wrong, reason in (
+        (b"refillTerm=5", "not in 0 .. 4"),
+        (b"refillTerm=-1", "not in 0 .. 4"),
+        (b"refillTerm=", "not in 0 .. 4"),
+        (b"refillTerms=0", "none of its lines"),
+        (b"refillTerm=0\nrefillTerm=0", "none of its lines"),
+    ):
+        data = unchecked.replace(b"refillTerm=0", wrong)
+        with pytest.raises(TermFileError, match=reason):
+            decode_term_file(data, accept_unchecked=True)

@@ -1,4 +1,4 @@
-"""Disks that fail, are full or slow: what is left on them, and what a member makes of it."""
+"""Disks that fail, are full, slow, or damage a log: what is left, and what a member makes of it."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from rocketha.dledger.state import KeepTermAndVote
 from rocketha.errors import DiskError
 from rocketha.formats.dledger_codes import DLedgerEntryType
 from rocketha.formats.dledger_term_file import TermAndVote
+from rocketha.sim.dledger.cluster import DLedgerCluster
+from rocketha.sim.dledger.disk_faults import DiskFaults
 from rocketha.sim.dledger.failing_disk import (
     DiskFailure,
     FailingDisk,
@@ -25,6 +27,7 @@ from rocketha.sim.dledger.member import STORE
 from rocketha.sim.dledger.workload import DLedgerWorkload
 from rocketha.sim.engine.crash_points import ENDS, Ending
 from rocketha.sim.engine.faults import Fault
+from rocketha.sim.engine.random_source import Injection, InjectionPoint, PerPurposeStreams
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import LogIndex, Term
 from tests.impl.sim.test_dledger_simulate import go_on, group_of
@@ -177,3 +180,44 @@ def test_a_member_with_a_slow_disk_takes_fewer_steps() -> None:
     slow = taken()
 
     assert 0 < slow < 2 * usual / 3
+
+
+def damage(cluster: DLedgerCluster, streams: PerPurposeStreams, number: int) -> None:
+    point = InjectionPoint(Fault.DAMAGED_FILE, "", number)
+    DiskFaults(cluster).handlers()[Fault.DAMAGED_FILE](Injection(streams, point))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_member_throws_a_damaged_log_away_and_votes_when_it_has_it_again(seed: int) -> None:
+    cluster, plan, streams, _ = group_of(3, seed=seed)
+    DLedgerWorkload(cluster, plan, streams).begin()
+    go_on(cluster, 1_500)
+    number = 1
+    damage(cluster, streams, number)
+    while not cluster.counts.by_name():  # its log had no entries behind its snapshot
+        number += 1
+        go_on(cluster, 2_000)
+        damage(cluster, streams, number)
+    assert cluster.counts.by_name() == {Fault.DAMAGED_FILE.value: 1}
+    (struck,) = [one for one in cluster.members.values() if not one.host.is_up]
+    before = struck.files().store
+    assert struck.machine.is_damaged
+    assert before.kept is not None
+
+    while not struck.host.is_up:
+        assert cluster.scheduler.run_next(cluster.now_ms + 2_000)
+    lost = struck.files()
+    assert not struck.machine.is_damaged
+    assert lost.store.end_index == lost.snapshot_index < before.end_index
+    member = struck.state.elector.member
+    assert member.refill_term == before.kept.curr_term + 1 > member.ledger_end_term
+    damage(cluster, streams, number + 1)
+    assert cluster.counts.by_name() == {Fault.DAMAGED_FILE.value: 1}, "no two at once"
+
+    go_on(cluster, 4_000)
+    member = struck.state.elector.member
+    assert member.ledger_end_term >= member.refill_term
+    assert struck.files().store.end_index >= before.end_index
+    leader = cluster.leader()
+    assert leader is not None
+    assert leader.state.elector.member.curr_term >= member.refill_term

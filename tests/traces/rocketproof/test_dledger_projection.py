@@ -35,6 +35,7 @@ ACTIONS: Final = {
     "CommitEntry",
     "Compare",
     "Crash",
+    "Discard",
     "CutLog",
     "GoOnLeading",
     "HandleHeartbeat",
@@ -52,7 +53,7 @@ ACTIONS: Final = {
 }
 
 SEEDS_OF_TWICE: Final = (2802, 10313, 12789, 1382, 1474)
-VARIABLES: Final = 25
+VARIABLES: Final = 26
 """Of DLedger.tla."""
 
 
@@ -190,6 +191,7 @@ def test_a_run_can_be_read_as_a_timeline(traces: list[Trace]) -> None:
 MEMBER: Final = Seen(
     term=2,
     vote="b1",
+    refill=0,
     log=((1, "b1", 0), (2, "b1", 0)),
     synced=1,
     base=0,

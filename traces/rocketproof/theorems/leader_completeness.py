@@ -54,7 +54,8 @@ INVARIANTS: Final[Mapping[str, str]] = {
     "LogRises": "Terms do not fall in the log of a node.",
     "AckedLed": "Nobody acknowledges what is of a term that it is not in yet.",
     "LedQuorum": "A majority is in the term of a leader, or in a later one.",
-    "AckedKept": "Who has acknowledged what may be committed has it on its disk.",
+    "AckedKept": "Who has acknowledged what may be committed has it on its disk,",
+    "AckedRefilled": "or has thrown it away since, and has it again with an entry of a later term.",
     "AcceptsCompared": "Whom it accepts has at least that.",
     "LaterHas": "Every later leader has what may be committed.",
     "CommitHeld": "A majority has acknowledged what is committed.",
@@ -63,12 +64,20 @@ INVARIANTS: Final[Mapping[str, str]] = {
 
 _EXAMPLES: Final[Mapping[str, str]] = {
     **dict.fromkeys(
-        ("BeginTerm", "IncreaseTerm", "HandleVote", "RefuseVote", "EndRound", "BecomeLeader"),
+        (
+            "BeginTerm",
+            "IncreaseTerm",
+            "HandleVote",
+            "RefuseVote",
+            "EndRound",
+            "BecomeLeader",
+            "DiscardLog",
+        ),
         "Electing",
     ),
     **dict.fromkeys(("AppendAsLeader", "AppendAsFollower", "InstallSnapshot"), "Leading"),
     **dict.fromkeys(("CommitEntry", "Acknowledge"), "Holding"),
-    **dict.fromkeys(("Truncate", "Sync", "Crash"), "Replaced"),
+    **dict.fromkeys(("Truncate", "Sync", "Crash", "DiscardInNewTerm"), "Replaced"),
 }
 
 _STATEMENT: Final = Statement(
@@ -86,6 +95,13 @@ VARIANTS: Final = (
         overrides=("UpToDate <- ShorterLogUpToDate",),
         lemma="HandleVote",
         state="Committed",
+    ),
+    Variant(
+        name="Refilled",
+        description="a node that has thrown its log away votes before it has it again",
+        overrides=("MayVote <- RefilledMayVote",),
+        lemma="HandleVote",
+        state="Discarded",
     ),
     Variant(
         name="SyncedAck",
@@ -116,6 +132,7 @@ def shapes_of(nodes: Sequence[RuntimeValue]) -> dict[str, Shape]:
         "term": on_nodes(INTEGER),
         "log": on_nodes(numbers),
         "synced": on_nodes(INTEGER),
+        "refill": on_nodes(INTEGER),
         "accepts": on_nodes(on_nodes(BOOLEAN)),
         "elected": SequenceOf(Enumeration((*nodes, model_value(_NONE)))),
         "led": SequenceOf(numbers),

@@ -64,7 +64,7 @@ class StoodStill:
 class LedgerMachine(Node[S]):
     """A node of a group and its machine."""
 
-    __slots__ = ("device", "opened")
+    __slots__ = ("device", "is_damaged", "opened")
 
     def __init__(self, number: BrokerId, bugs: Bugs) -> None:
         """Make a node with an empty disk that is down."""
@@ -73,6 +73,8 @@ class LedgerMachine(Node[S]):
         """Its files; of a node that is down those that it had."""
         self.device = FailingDisk(self.disk)
         """Its disk, as its program has it."""
+        self.is_damaged = False
+        """Its disk has damaged its log since it was up."""
 
     @property
     def unsynced(self) -> int:
@@ -193,8 +195,10 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
         node = self.machine
         self.go_on()
         self._surviving.starts()
+        options = replace(STORE, discard_damaged_log=node.is_damaged)
         with self._damaged_by_bugs():
-            node.opened = DLedgerFiles.open(node.device, STORE, machine)
+            node.opened = DLedgerFiles.open(node.device, options, machine)
+        node.is_damaged = False
         store = node.opened.store
         return node_started(
             self.config,

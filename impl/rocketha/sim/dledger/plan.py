@@ -39,7 +39,7 @@ NEMESES: Final = (
 )
 """Those of DLedger's Jepsen test, by their names there."""
 
-DISK_FAULTS: Final = (Fault.DISK_ERROR, Fault.DISK_FULL, Fault.SLOW_DISK)
+DISK_FAULTS: Final = (Fault.DISK_ERROR, Fault.DISK_FULL, Fault.SLOW_DISK, Fault.DAMAGED_FILE)
 """What a disk does to a member. Each has a stream of its own: a seed has otherwise the faults that
 it always had."""
 

@@ -94,7 +94,7 @@ class Fault(StrEnum):
     """An operator stops a group that has promised nothing yet, has the controller forget it, and
     starts it again."""
     DAMAGED_FILE = "damaged-file"
-    """A disk damages a snapshot, or loses the end of a log, that was durable."""
+    """A disk damages a snapshot or a log, or loses the end of a log, that was durable."""
     FORGED_PACKET = "forged-packet"
     """A broker takes a packet that no honest peer sends."""
     CUT_IN_STEP = "cut-in-step"

@@ -139,6 +139,8 @@ class GroupFollower:
         log = self._log_of(look, before)
         self.seen[name] = look.seen(log, before.inc + 1)
         self._answers[name] = {}
+        if self.seen[name].refill != before.refill:
+            return "Discard", (name, 0)
         return "Crash", (name, len(log))
 
     def steps(

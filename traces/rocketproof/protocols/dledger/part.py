@@ -46,6 +46,7 @@ __all__ = ["AS_IN_INIT", "PartFollower"]
 AS_IN_INIT: Final = Seen(
     term=1,
     vote=NONE,
+    refill=0,
     log=(),
     synced=0,
     base=0,
@@ -251,9 +252,13 @@ class PartFollower(GroupFollower):
         """
         name = look.name
         after = look.seen((), 0)
-        if after.term > self.seen[name].term:
-            self._change(name, term=after.term, vote=NONE, known=0, raises=False, to_next=False)
+        has_discarded = after.refill != self.seen[name].refill
+        was_in = after.refill - 1 if has_discarded else after.term
+        if was_in > self.seen[name].term:
+            self._change(name, term=was_in, vote=NONE, known=0, raises=False, to_next=False)
             self._emit(("IncreaseTerm", (name,)))
+        if has_discarded:
+            return  # of the log nobody knows what it was
         if after.vote not in (NONE, self.seen[name].vote):
             self._voted(name, after.vote)
         self._took_snapshot(name, after)

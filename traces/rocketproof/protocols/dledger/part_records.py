@@ -6,8 +6,8 @@
 |                                       | votes, leads, has more in its log, has committed |
 |                                       | more, has answered or acknowledged               |
 | a step of a member that keeps records | the same as where all do (`records`)             |
-| it starts again, and its disk has     | the step that it was in, then Crash              |
-| more than was written down            |                                                  |
+| it starts again, and its disk has     | the step that it was in, then Crash, or Discard  |
+| more than was written down            | if it has thrown its log away                    |
 | the files of a member that keeps none | Unseen, with its log                             |
 | (`"kind": "dledger_files"`)           |                                                  |
 

@@ -1,7 +1,8 @@
 """Records of a DLedger group as behaviours of DLedger.
 
 Which action a step is, what arrived, what was sent and what has changed say, as for whole states
-(`group`). A member that starts again was down: that is a Crash, whatever its stop had left.
+(`group`). A member that starts again was down: that is a Crash, whatever its stop had left, or a
+Discard, if it has thrown its log away.
 
 | specification        | records                                                              |
 |----------------------|----------------------------------------------------------------------|
@@ -67,6 +68,7 @@ class _Settings(msgspec.Struct, frozen=True):
 class _Kept(msgspec.Struct, frozen=True):
     curr_term: int
     vote_leader: str | None
+    refill_term: int = -1
 
 
 class _Shown(msgspec.Struct, frozen=True):
@@ -161,6 +163,7 @@ class RecordedMember:
         return Seen(
             term=(_FIRST_TERM if kept is None else kept.curr_term) + 1,
             vote=NONE if kept is None or kept.vote_leader is None else kept.vote_leader,
+            refill=0 if kept is None else kept.refill_term + 1,
             log=log,
             synced=shown.synced + 1,
             base=shown.begin + 1,

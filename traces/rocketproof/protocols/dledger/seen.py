@@ -38,6 +38,7 @@ class Seen:
 
     term: int
     vote: str
+    refill: int
     log: tuple[Entry, ...]
     synced: int
     base: int
@@ -117,6 +118,7 @@ class RunningMember:
         return Seen(
             term=1 if kept is None else kept.curr_term + 1,
             vote=NONE if kept is None or kept.vote_leader is None else kept.vote_leader,
+            refill=0 if kept is None else kept.refill_term + 1,
             log=log,
             synced=on_disk.synced + 1,
             base=store.before_begin_index + 1,

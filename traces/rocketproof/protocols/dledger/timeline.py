@@ -18,6 +18,7 @@ __all__ = ["dledger_changes"]
 _WORDS: Final = {
     "term": "is in term {}",
     "vote": "votes for {}",
+    "refill": "votes with an entry of term {} at least",
     "synced": "has synchronized {}",
     "base": "has cut {}",
     "snap": "has a snapshot of {}",

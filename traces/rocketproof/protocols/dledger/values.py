@@ -38,6 +38,7 @@ class GroupParts:
 OF_MEMBER: Final[dict[str, Callable[[Seen], Value]]] = {
     "term": lambda one: one.term,
     "vote": lambda one: one.vote,
+    "refill": lambda one: one.refill,
     "synced": lambda one: one.synced,
     "base": lambda one: one.base,
     "baseTerm": lambda one: one.base_term,
