@@ -8,12 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final, Protocol
 
-from rocketha.errors import RockethaError
+from rocketha.errors import DamagedLogError, RockethaError
 from rocketha.process.event_loop import EventLoop, Log
 
 __all__ = ["Serving", "serve"]
 
 _WORDS: Final = 2
+_OF_DAMAGE: Final = "; with discardDamagedLog=true it goes, and the leader sends it again"
 
 
 class Serving(Protocol):
@@ -44,7 +45,8 @@ def serve(name: str, arguments: list[str], make: Callable[[Path, Log], Serving])
     try:
         node = make(Path(arguments[1]), say)
     except (RockethaError, OSError) as error:
-        print(f"error: {error}", file=sys.stderr)
+        hint = _OF_DAMAGE if isinstance(error, DamagedLogError) else ""
+        print(f"error: {error}{hint}", file=sys.stderr)
         return 2
     node.loop.stop_on_signals(signal.SIGTERM, signal.SIGINT)
     try:

@@ -16,6 +16,8 @@
 | `minVoteIntervalMs`,          |                                                               |
 | `maxVoteIntervalMs`           |                                                               |
 | `snapshotThreshold`           | a member saves a snapshot after so many entries: 1000         |
+| `discardDamagedLog`           | a member whose log is damaged throws it away, and its leader  |
+|                               | sends it again: false, it does not start                      |
 | `recordsPath`                 | where its records go (`rocketha.recording`); missing: nowhere |
 | `recordsNode`                 | what it is called there: `c1`                                 |
 | `recordsBrokerName`           | the group that they speak of                                  |
@@ -59,6 +61,7 @@ _OF_GROUPS: Final = {
 }
 _OF_RECORDS: Final = ("recordsPath", "recordsNode", "recordsBrokerName", "recordsNames")
 _OF_MEMBER: Final = "recordsMemberPath"
+_DISCARD: Final = "discardDamagedLog"
 NAMES: Final = frozenset(
     {
         "controllerType",
@@ -71,6 +74,7 @@ NAMES: Final = frozenset(
         *_OF_GROUPS,
         *_OF_RECORDS,
         _OF_MEMBER,
+        _DISCARD,
     }
 )
 """What a controller's file may say."""
@@ -98,6 +102,8 @@ class ControllerConfiguration:
     node: DLedgerConfig | None = None
     """How a member of a group agrees with others; None: it is alone."""
     store: Path
+    discard_damaged_log: bool = False
+    """A member of a group throws its log away if it is damaged."""
     scan_ms: int = 5000
     elect_unclean: bool = False
     records: RecordsConfiguration | None = None
@@ -159,9 +165,7 @@ def _configuration(said: Mapping[str, str]) -> ControllerConfiguration:
     scan = said.get("scanNotActiveBrokerInterval", "5000")
     if not _MILLISECONDS.match(scan):
         raise _Wrong("scanNotActiveBrokerInterval is no number of milliseconds")
-    unclean = said.get("enableElectUncleanMaster", "false")
-    if unclean not in ("true", "false"):
-        raise _Wrong("enableElectUncleanMaster is not true or false")
+    unclean = _flag(said, "enableElectUncleanMaster")
     return ControllerConfiguration(
         group=group,
         own_id=own_id,
@@ -169,6 +173,7 @@ def _configuration(said: Mapping[str, str]) -> ControllerConfiguration:
         node=_node(said, group, own_id, tuple(addresses)),
         store=Path(_given(said, "controllerStorePath")),
         scan_ms=int(scan),
+        discard_damaged_log=_flag(said, _DISCARD) == "true",
         elect_unclean=unclean == "true",
         records=_records(said),
         member_records=_member_records(said, tuple(addresses)),
@@ -188,7 +193,7 @@ def _node(
 ) -> DLedgerConfig | None:
     """Raises: ConfigurationError"""
     if len(peers) == 1:
-        for name in (*_OF_GROUPS, _OF_MEMBER):
+        for name in (*_OF_GROUPS, _OF_MEMBER, _DISCARD):
             if name in said:
                 raise _Wrong(f"{name} is no setting of a controller that is alone")
         return None
@@ -238,6 +243,13 @@ def _read_names(path: Path) -> Mapping[str, str]:
             raise _Wrong(f"recordsNames: {path}: {line!r} is no host:port=node, or a second one")
         names[address] = node
     return MappingProxyType(names)
+
+
+def _flag(said: Mapping[str, str], name: str) -> str:
+    value = said.get(name, "false")
+    if value not in ("true", "false"):
+        raise _Wrong(f"{name} is not true or false")
+    return value
 
 
 def _given(said: Mapping[str, str], name: str) -> str:

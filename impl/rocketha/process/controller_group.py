@@ -75,7 +75,8 @@ class ControllerGroupProcess:
         self._lock = lock_store(configuration.store)
         self._machine = DLedgerControllerMachine(ControllerStateMachine())
         disk = RealDisk(configuration.store)
-        self._files = DLedgerFiles.open(disk, StoreOptions(), self._machine)
+        options = StoreOptions(discard_damaged_log=configuration.discard_damaged_log)
+        self._files = DLedgerFiles.open(disk, options, self._machine)
         self._member_records = self._of_member(disk)
         addresses = configuration.addresses
         self._remoting = DLedgerRemoting(
@@ -100,13 +101,13 @@ class ControllerGroupProcess:
             RolePerformer(self._role_changed),
             ChannelPerformer(self._links, self),
         )
-        options = ControllerOptions(
+        rules = ControllerOptions(
             metadata=configuration.metadata,
             settings=configuration.said,
             elect_unclean=configuration.elect_unclean,
         )
         self.host: NodeHost[DLedgerController, Any, Any] = NodeHost(
-            DLedgerControllerCore(options, addresses),
+            DLedgerControllerCore(rules, addresses),
             performers,
             clock=self._clock,
             recorder=self,

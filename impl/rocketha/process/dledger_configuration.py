@@ -27,6 +27,9 @@
 | `enableFastAdvanceCommitIndex`      | a new leader begins with a NOOP               | false      |
 | `legacyPush`                        | ours: members of releases up to 0.3.2 are in  | false      |
 |                                     | the group; all members push as these do       |            |
+| `discardDamagedLog`                 | ours: a log that is damaged in the middle is  | false      |
+|                                     | thrown away, and the leader sends it again;   |            |
+|                                     | else the node does not start                  |            |
 | `recordsPath`, `recordsPeers`       | ours: where each step is written              | none       |
 |                                     | (`dledger_records`), and which members write, |            |
 |                                     | with commas                                   |            |
@@ -76,6 +79,7 @@ _FLAGS: Final = {
     "enableFastAdvanceCommitIndex": "enable_fast_advance_commit_index",
     "legacyPush": "legacy_push",
 }
+_DISCARD: Final = "discardDamagedLog"
 _SIZES: Final = {
     "mappedFileSizeForEntryData": "mapped_file_size_for_entry_data",
     "mappedFileSizeForEntryIndex": "mapped_file_size_for_entry_index",
@@ -83,7 +87,7 @@ _SIZES: Final = {
 _NAMES: Final = frozenset(
     {
         *("group", "selfId", "peers", "storeBaseDir", "preferredLeaderId"),
-        *("recordsPath", "recordsPeers"),
+        *("recordsPath", "recordsPeers", _DISCARD),
         *_NUMBERS,
         *_FLAGS,
         *_SIZES,
@@ -140,9 +144,16 @@ def read_configuration(path: Path) -> DLedgerConfiguration:
         ),
         addresses=addresses,
         store=Path(_given(said, "storeBaseDir")) / f"dledger-{own_id}",
-        files=StoreOptions(**sizes),
+        files=StoreOptions(discard_damaged_log=_discards(said, len(addresses)), **sizes),
         records=_records(said, own_id),
     )
+
+
+def _discards(said: Mapping[str, str], members: int) -> bool:
+    discards = _DISCARD in said and _flag(said, _DISCARD)
+    if discards and members == 1:
+        raise ConfigurationError(_DISCARD, reason="is true, and nobody else has the log")
+    return discards
 
 
 def _records(said: Mapping[str, str], own_id: str) -> RecordsConfiguration | None:

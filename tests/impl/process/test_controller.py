@@ -190,6 +190,7 @@ def test_its_records_say_who_was_elected_by_the_names_of_nodes(tmp_path: Path) -
         ({"controllerDLegerPeers": "n0"}, "'n0' is no id-host:port, or a second one of this id"),
         ({"controllerDLegerSelfId": "n1"}, "controllerDLegerPeers does not have n1"),
         ({"minVoteIntervalMs": "50"}, "is no setting of a controller that is alone"),
+        ({"discardDamagedLog": "true"}, "is no setting of a controller that is alone"),
         ({"controllerDLegerPeers": "n0-192.0.2.1:9878"}, "it is not on loopback"),
         ({"scanNotActiveBrokerInterval": "0"}, "is no number of milliseconds"),
         ({"enableElectUncleanMaster": "yes"}, "enableElectUncleanMaster is not true or false"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,6 +15,7 @@ import pytest
 from rocketha.dledger.snapshots import SnapshotStore
 from rocketha.dledger.store import DLedgerStore
 from rocketha.dledger.store_options import StoreOptions
+from rocketha.errors import RockethaError
 from rocketha.formats.broker_requests import BrokerResponse
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.controller_requests import GetMetadataInfo, GetReplicaInfo
@@ -196,6 +198,27 @@ def test_who_was_away_for_long_is_refilled_by_a_snapshot(tmp_path: Path) -> None
     assert {"SaveSnapshot", "CutLog", "InstallSnapshot", "Crash"} <= actions
 
 
+def test_a_member_whose_log_is_damaged_gets_it_again(tmp_path: Path) -> None:
+    with a_group(tmp_path, discardDamagedLog="true") as controllers:
+        with a_pair(tmp_path, controllers):
+            leader = leader_of(controllers)
+            other = next(one for one in controllers if one is not leader)
+            assert other.end(signal.SIGTERM) == 0
+            before = log_of(other)
+            data = other.folder / "store" / "data" / f"{0:020}"
+            with data.open("r+b") as file:
+                file.seek(60)
+                turned = bytes([file.read(1)[0] ^ 1])
+                file.seek(60)
+                file.write(turned)
+            other.launch()
+            until(lambda: end_of(other, tmp_path) >= before[1], "it has its log again")
+        for one in controllers:
+            assert one.end(signal.SIGTERM) == 0
+        assert log_of(other)[1] >= before[1] > 0
+    assert "Discard" in actions_that_conform(tmp_path, logs_of(tmp_path, MEMBERS))
+
+
 def with_an_early_commit(log: NodeLog) -> NodeLog:
     """Return what a member wrote, but for one commit index that is one larger."""
     records = list(log.records)
@@ -210,6 +233,17 @@ def with_an_early_commit(log: NodeLog) -> NodeLog:
 def snapshots_of(run: ControllerRun) -> tuple[int, ...]:
     """Return the entries of which a controller has snapshots, or -1."""
     return SnapshotStore(RealDisk(run.folder / "store")).indexes or (-1,)
+
+
+def end_of(run: ControllerRun, folder: Path) -> int:
+    """Return the last entry of a controller that runs, by a copy of its files; -1: it has none."""
+    copied = folder / "copied"
+    shutil.rmtree(copied, ignore_errors=True)
+    try:
+        shutil.copytree(run.folder / "store", copied)
+        return DLedgerStore.open(RealDisk(copied), StoreOptions()).end_index
+    except (OSError, RockethaError):  # it wrote meanwhile
+        return -1
 
 
 def log_of(run: ControllerRun) -> tuple[int, int]:

@@ -79,6 +79,49 @@ def test_a_leader_is_killed_and_nothing_acknowledged_is_lost(tmp_path: Path) -> 
         assert all(log == kept[: len(log)] for log in logs)
 
 
+def has(data: Path, body: bytes) -> bool:
+    """Tell whether a file has this in it; it may not be there yet."""
+    return data.exists() and body in data.read_bytes()
+
+
+def test_a_follower_whose_log_is_damaged_is_refused_or_gets_it_again(tmp_path: Path) -> None:
+    with DLedgerGroup(tmp_path) as group:
+        group.start()
+        for number in range(5):
+            group.append_acknowledged(b"entry %d" % number)
+        leader = group.leader()
+        follower = next(name for name in group.nodes if name != leader)
+        data = tmp_path / f"dledger-{follower}" / "data" / f"{0:020}"
+        until(lambda: has(data, b"entry 4"), "the follower has all")
+        node = group.nodes[follower]
+        assert node.end(signal.SIGTERM) == 0
+        written = bytearray(data.read_bytes())
+        written[60] ^= 1
+        data.write_bytes(written)
+
+        node.launch()
+        assert node.wait() == 2
+        assert "discardDamagedLog=true" in node.said()
+        assert data.read_bytes() == written
+
+        node.configuration.write_bytes(
+            node.configuration.read_bytes() + b"discardDamagedLog=true\n"
+        )
+        node.launch()
+        until(lambda: node.said().count("ends at -1") == 2, "it begins with nothing")
+        until(lambda: has(data, b"entry 4"), "it has all again")
+        name, answer = group.append_acknowledged(b"last")
+        until(lambda: has(data, b"last"), "it has an entry of its new term")
+        for one in group.nodes.values():
+            assert one.end(signal.SIGTERM) == 0
+        assert bodies(tmp_path, name) == bodies(tmp_path, follower)
+        whole = [b"entry %d" % number for number in range(5)]
+        assert [*bodies(tmp_path, name)[:5], answer.index] == [*whole, 5]
+        store = DLedgerStore.open(RealDisk(tmp_path / f"dledger-{follower}"), _FILES)
+        assert store.kept is not None
+        assert 0 < store.kept.refill_term <= store.end_term, "it may vote again"
+
+
 def is_handed_over(group: DLedgerGroup) -> bool:
     """Ask the leader for another one, and tell whether that one leads.
 
@@ -126,6 +169,8 @@ def test_the_leadership_goes_to_whom_the_leader_is_told(tmp_path: Path) -> None:
         ("peers=n0-127.0.0.1:1\nstoreBaseDir=x\nenableBatchAppend=yes\n", "enableBatchAppend"),
         ("peers=n0-127.0.0.1:1\nstoreBaseDir=x\nmaxHeartBeatLeak=-1\n", "maxHeartBeatLeak"),
         ("peers=n0-127.0.0.1:1\nstoreBaseDir=x\ncolour=red\n", "colour"),
+        ("peers=n0-127.0.0.1:1\nstoreBaseDir=x\ndiscardDamagedLog=true\n", "nobody else"),
+        ("peers=n0-127.0.0.1:1\nstoreBaseDir=x\ndiscardDamagedLog=1\n", "discardDamagedLog"),
     ],
 )
 def test_a_file_that_cannot_be_is_refused(tmp_path: Path, lines: str, what: str) -> None:
