@@ -165,7 +165,7 @@ def test_the_command_adds_runs_and_shows_a_table(tmp_path: Path) -> None:
     assert "│ record              │       6 │                  6 │   0 │ bytes    │" in told.output
     assert "│ JSON frame          │      18 │                 18 │   0 │ values   │" in told.output
     assert "passed by: requests to a controller, code 1014: 2\n" in told.output
-    answer = json.loads(asked(tmp_path / "one", "--json").output)
+    answer = json.loads(asked(tmp_path / "one", "--json").stdout)
     assert answer["kinds"]["ack"] == {"decoded": 1, "equal": 1, "not": 0, "compared": "bytes"}
     assert answer["mismatches"] == 0
     assert (answer["first"], answer["missing"]) == ([], [])
@@ -178,7 +178,7 @@ def test_the_command_ends_with_1_for_a_mismatch_and_shows_the_first_ones(tmp_pat
     told = asked(tmp_path / "run")
     assert told.exit_code == 1
     assert f"mismatch: record, run/{FIRST}, byte 0: BODYCRC at byte 8: is" in told.output
-    first = json.loads(asked(tmp_path / "run", "--json").output)["first"]
+    first = json.loads(asked(tmp_path / "run", "--json").stdout)["first"]
     assert [one["kind"] for one in first] == ["record"]
 
     wire = Wire()
@@ -198,7 +198,7 @@ def test_the_command_ends_with_3_where_nothing_was_examined(tmp_path: Path) -> N
     assert asked(tmp_path / "legacy", *kinds).exit_code == 0
     told = asked(tmp_path / "legacy", *kinds, "--need", "filler", "--json")
     assert told.exit_code == 3
-    assert json.loads(told.output)["missing"] == ["filler"]
+    assert json.loads(told.stdout)["missing"] == ["filler"]
 
 
 def test_a_kind_that_is_none_is_refused(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ def call(*args: str) -> Result:
 
 
 def test_every_switch_and_fault_has_a_line() -> None:
-    data = json.loads(call("bugs", "--json").output)
+    data = json.loads(call("bugs", "--json").stdout)
 
     assert [one["name"] for one in data["bugs"]] == [bug.value for bug in Bug]
     assert [one["name"] for one in data["faults"]] == [fault.value for fault in Fault]

@@ -69,7 +69,7 @@ def test_a_failing_seed_comes_with_the_command_that_repeats_it(tmp_path: Path) -
 
 def test_processes_find_what_one_process_finds() -> None:
     figures = [
-        json.loads(call("--seeds", "0..17", "--workers", workers, "--json").output)
+        json.loads(call("--seeds", "0..17", "--workers", workers, "--json").stdout)
         for workers in ("1", "2")
     ]
     for one in figures:

@@ -80,7 +80,7 @@ def test_a_run_is_judged_again_where_it_lies(tmp_path: Path) -> None:
     run.write(tmp_path)
     result = CliRunner().invoke(main, ["peer", "rocketmq", "judge", str(tmp_path), "--json"])
     assert result.exit_code == 0
-    assert json.loads(result.output)["verdict"] == "conforms"
+    assert json.loads(result.stdout)["verdict"] == "conforms"
 
 
 def test_a_scenario_that_nobody_knows_is_refused() -> None:

@@ -97,7 +97,7 @@ def test_a_run_by_a_schedule_is_recorded(tmp_path: Path) -> None:
     result = call("simulate", "lock_quorum", "--schedule", out, "--records", tmp_path / "R")
 
     assert result.exit_code == 0, result.output
-    figures = json.loads(call("records", tmp_path / "R", "--json").output)
+    figures = json.loads(call("records", tmp_path / "R", "--json").stdout)
     assert figures["events"] < 100
 
 
@@ -161,7 +161,7 @@ def test_a_judged_folder_ends_as_its_verdict_says(written: Path, tmp_path: Path)
 
     good = call("records", written, "--judge")
     bad = call("records", tmp_path, "--judge")
-    data = json.loads(call("records", tmp_path, "--judge", "--json").output)
+    data = json.loads(call("records", tmp_path, "--judge", "--json").stdout)
 
     assert (good.exit_code, bad.exit_code) == (0, 1)
     logged = r"\d+ of 10 variables, \d+ of 14 actions logged"
@@ -180,11 +180,11 @@ def test_a_judged_folder_ends_as_its_verdict_says(written: Path, tmp_path: Path)
 
 
 def test_records_may_be_compressed(folder: Path) -> None:
-    plain = json.loads(call("records", folder, "--json").output)
+    plain = json.loads(call("records", folder, "--json").stdout)
     for path in list(folder.iterdir())[:2]:
         path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
         path.unlink()
-    assert json.loads(call("records", folder, "--json").output) == plain
+    assert json.loads(call("records", folder, "--json").stdout) == plain
     torn = next(folder.glob("*.gz"))
     torn.write_bytes(torn.read_bytes()[:-9])
     result = call("records", folder)
@@ -206,7 +206,7 @@ def test_a_run_of_several_master_epochs_is_several_traces(tmp_path: Path) -> Non
     assert call(*run).exit_code == 0
 
     made = call("records", tmp_path / "R", "--out", tmp_path / "run.ndjson", "--judge")
-    data = json.loads(call("records", tmp_path / "R", "--judge", "--json").output)
+    data = json.loads(call("records", tmp_path / "R", "--judge", "--json").stdout)
 
     assert (made.exit_code, data["verdict"]) == (1, "diverges")
     count = len(data["traces"])

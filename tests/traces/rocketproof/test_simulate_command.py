@@ -79,7 +79,7 @@ def test_options_reach_the_run() -> None:
     options = "--faults reset,delay --bug B05 --bug B01 --brokers 2 --steps 12 --json"
     result = call("epoch_truncation", "--seed", "3", *options.split())
 
-    figures = json.loads(result.output)
+    figures = json.loads(result.stdout)
     assert result.exit_code == 0
     assert figures["seed"] == 3
     assert set(figures["faults"]) <= {"reset", "delay"}
@@ -154,7 +154,7 @@ def test_what_clients_of_a_group_saw_is_judged_and_written(tmp_path: Path) -> No
     assert result.output.splitlines()[-2].startswith("history: kept: ")
     assert result.output.splitlines()[-1] == f"written to {path}"
     assert isinstance(check_history(read_history(path)), Kept)
-    figures = json.loads(call("replica_group", "--seed", "4", "--json").output)
+    figures = json.loads(call("replica_group", "--seed", "4", "--json").stdout)
     assert figures["history"].startswith("kept: ")
 
 
@@ -194,7 +194,7 @@ def test_a_judged_run_ends_as_its_verdict_says(tmp_path: Path) -> None:
     good = call("epoch_truncation", "--seed", "0", "--judge")
     bad = call(*run)
     written = call(*run, "--out", str(path))
-    data = json.loads(call(*run, "--json").output)
+    data = json.loads(call(*run, "--json").stdout)
 
     assert (good.exit_code, bad.exit_code, written.exit_code) == (0, 1, 1)
     logged = r"12 of 12 variables, \d+ of 22 actions logged"
