@@ -40,7 +40,7 @@ _RUNS: Final = "takes runs of real brokers; tests/traces/rocketproof has it with
 _CLUSTER: Final = "needs a cluster; tests/traces/corpus starts one on loopback"
 LESS: Final = {
     "rocketproof corpus generate epoch_truncation --runs 2000 --out C": ("--runs 30", _MINUTES),
-    "rocketproof corpus validate C --engine tlc --sample 5000": ("--sample 500", _MINUTES),
+    "rocketproof corpus validate C --engine tlc --sample 5000": ("--sample 200", _MINUTES),
     "rocketproof campaign replica_group --seeds 0..999": ("--seeds 0..2", _MINUTES),
     "rocketproof campaign replica_group --seeds 0..99 --config rocketmq": (
         "--seeds 0..2",
@@ -56,10 +56,6 @@ LESS: Final = {
         _MINUTES,
     ),
     "rocketproof mutants epoch_truncation": ("--bug B05", _MINUTES),
-    "rocketproof mutate-implementation lock_quorum --sample 40 --seed 1": (
-        "--sample 1 --seeds 0",
-        _MINUTES,
-    ),
     "rocketproof mutants lock_quorum --records": (
         "--bug CountOnce",
         "takes minutes; tests/traces/rocketproof/test_records_of_protocols.py has each known bug",
@@ -81,6 +77,9 @@ NOT_TYPED: Final = {
         "takes an hour; the tests of selfcheck take a few of these steps"
     ),
     "rocketproof demo --runs 150": "is a test of its own, which compares what is printed",
+    "rocketproof mutate-implementation lock_quorum --sample 40 --seed 1": (
+        "takes minutes; tests/traces/rocketproof/test_implementation_mutation.py has it"
+    ),
     "rocketproof rings --push --budget 600": "takes minutes; CI runs it by `make rings`",
     "rocketproof rings --weekly": "takes hours",
     "rocketproof peer rocketmq doctor": "asks what is on the machine; tests/peers/rocketmq has it",

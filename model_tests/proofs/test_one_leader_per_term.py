@@ -180,7 +180,7 @@ def test_the_initial_states_are_those_of_the_compiled_model() -> None:
 # ---- The theorem ----
 
 
-@pytest.mark.parametrize("nodes", [3, 5])
+@pytest.mark.parametrize("nodes", [3, pytest.param(5, marks=pytest.mark.slow)])
 def test_the_theorem_holds_and_its_premises_can_be_met(nodes: int) -> None:
     proof = prove_induction(theorem(nodes))
 

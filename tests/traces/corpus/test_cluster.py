@@ -224,6 +224,7 @@ def hold_against_this_process(cluster: Cluster, runs: int, folder: Path) -> dict
 
 
 @pytest.mark.java
+@pytest.mark.slow
 @pytest.mark.spark
 def test_a_killed_executor_changes_nothing_and_nothing_is_counted_twice(
     cluster: Cluster, tmp_path: Path

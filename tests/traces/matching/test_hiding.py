@@ -17,7 +17,7 @@ from tlatrace.tools.spec_root import find_spec_root
 from tlatrace.trace import Event, Header, Part, Silent, Trace
 
 PROTOCOL: Final = "epoch_truncation"
-RUNS: Final = 60
+RUNS: Final = 40
 LARGE: Final = Budget(states=60_000)
 """For up to eight silent steps before one event; how many candidates there are varies by chance."""
 SMALL: Final = Budget(states=2_000)
