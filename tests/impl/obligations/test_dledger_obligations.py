@@ -240,7 +240,7 @@ def test_a_leader_whom_too_few_follow_yet_must_not_wait_an_interval(
 
     monkeypatch.setattr(heartbeats, "_judge", waits)
 
-    missed = check_obligations(DLEDGER, recorded(0)).missed
+    missed = check_obligations(DLEDGER, recorded(10)).missed
 
     assert "send heartbeats again" in {one.due.what for one in missed}
 
