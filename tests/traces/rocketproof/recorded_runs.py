@@ -11,6 +11,7 @@ from rocketha.known_bugs import Bug, Bugs
 from rocketha.recording.merge import merge
 from rocketha.recording.node_log import NodeLines, NodeLog
 from rocketha.recording.record import NodeRecord
+from rocketha.sim.engine.faults import ALL_FAULTS, Faults
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import SimulatedRun, simulate
 from rocketproof.engines import Judges, match_by_model
@@ -243,9 +244,11 @@ class Recorded:
 
 
 @cache
-def recorded(protocol: str, seed: int, bugs: Bugs = frozenset()) -> Recorded:
+def recorded(
+    protocol: str, seed: int, bugs: Bugs = frozenset(), faults: Faults = ALL_FAULTS
+) -> Recorded:
     plug, lines = PROTOCOLS[protocol], NodeLines()
-    options, observer = SimOptions(bugs=bugs), plug.projection()
+    options, observer = SimOptions(bugs=bugs, faults=faults), plug.projection()
     simulated = simulate(plug.simulation, seed, options, observer, write=lines.write)
     return Recorded(
         plug=plug,
