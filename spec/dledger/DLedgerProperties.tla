@@ -57,7 +57,7 @@ LeaderCompleteness ==
 \* log away elects nobody before it has it again; if a power cut takes it, this holds again.
 Keeps(n) ==
   \/ IsPrefix(agreed, Prefix(log[n], IF refill[n] = 0 THEN synced[n] ELSE End(n)))
-  \/ ~MayVote(n)
+  \/ refill[n] > 0 /\ ~MayVote(n)
 AgreedIsHeld == Quorum({n \in Node : Keeps(n)})
 
 \* Else a log writes over what it has.
