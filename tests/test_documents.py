@@ -58,7 +58,7 @@ LESS: Final = {
     "rocketproof mutants epoch_truncation": ("--bug B05", _MINUTES),
     "rocketproof mutants lock_quorum --records": (
         "--bug CountOnce",
-        "takes minutes; tests/traces/rocketproof/test_records_of_protocols.py has each known bug",
+        "takes minutes; tests/traces/rocketproof/test_records_of_protocols.py has known bugs",
     ),
     "rocketproof mutants PROTOCOL": ("--bug B05 --no-runs", "stands for any protocol"),
     "rocketproof rings --weekly --engine native": (

@@ -3,7 +3,8 @@
 | obligation         | when                                     | what                             |
 |--------------------|------------------------------------------|----------------------------------|
 | requests answered  | a request comes                          | an answer, in the same turn      |
-| term and vote kept | anything is sent                         | the disk has them                |
+| term and vote kept | anything is sent, or they are written    | the disk has them, and when it   |
+|                    |                                          | may vote after its log was lost  |
 | entries applied    | more is committed, and need not wait     | all of it is applied             |
 | snapshots saved    | so many entries are applied              | a newer snapshot                 |
 | logs cut           | a snapshot was saved                     | the log begins behind it         |
@@ -154,7 +155,7 @@ class Duties:
             elif heard.code == DLedgerRequestCode.LEADERSHIP_TRANSFER:
                 yield from _handed(turn, heard, again=heard.id in self._transfers)
                 self._transfers.add(heard.id)
-        if turn.sent or turn.answers:
+        if turn.sent or turn.answers or after["kept"] != before["kept"]:
             refill = before.refill_term
             yield KEPT, after.has_kept(after["curr_term"], after["vote"], refill)
         yield from _frees(turn)

@@ -214,7 +214,7 @@ def test_what_is_no_snapshot_is_refused(data: bytes) -> None:
 
 
 def damaged(*, with_snapshot: bool) -> MemoryDisk:
-    """The disk of a node in term 1 whose log is damaged where it was durable."""
+    """The disk of a node in term 9 whose log is damaged where it was durable."""
     disk = MemoryDisk()
     node = running(disk)
     node.perform(KeepTermAndVote(kept=TermAndVote(curr_term=Term(9), vote_leader="n1")))

@@ -18,6 +18,7 @@ from rocketha.dledger.heartbeats import count_beat
 from rocketha.dledger.node_state import NodeState
 from rocketha.dledger.state import Answered, Beat, ElectorState, ElectorStepped, PreferredLeaderDue
 from rocketha.dledger.transfer import check_preferred_leader, hear_of_transfer
+from rocketha.known_bugs import NO_BUGS, Bug, Bugs
 from rocketha.obligations.dledger import DLEDGER, _all_dues
 from rocketha.obligations.obligation import RecordedRun, check_obligations
 from rocketha.recording.record import STARTED, NodeHeader, NodeRecord, SentMessage
@@ -34,7 +35,7 @@ SEEDS: Final = (0, 4, 27, 33)
 Change = Callable[[NodeRecord], NodeRecord]
 
 
-def recorded(seed: int, steps: int | None = None) -> RecordedRun:
+def recorded(seed: int, steps: int | None = None, bugs: Bugs = NO_BUGS) -> RecordedRun:
     headers: dict[str, NodeHeader] = {}
     records: list[NodeRecord] = []
 
@@ -44,7 +45,7 @@ def recorded(seed: int, steps: int | None = None) -> RecordedRun:
         else:
             records.append(line)
 
-    options = SimOptions(steps=steps)
+    options = SimOptions(steps=steps, bugs=bugs)
     run = simulate(SIMULATION, seed, options, SIMULATION.unobserved(), write=write)
     ended_ms = TimestampMs(run.report.virtual_ms)
     return RecordedRun(headers=headers, records=records, ended_ms=ended_ms)
@@ -226,6 +227,37 @@ def test_who_sends_entries_again_later_than_its_settings_say_is_noticed(
         missed |= {one.obligation for one in found}
 
     assert "pushes repeated" in missed
+
+
+def test_who_votes_before_it_has_its_log_again_is_noticed() -> None:
+    """In run 0 a log is thrown away: its node votes for itself."""
+    missed = check_obligations(DLEDGER, recorded(0, bugs=frozenset({Bug.REFILLED}))).missed
+
+    assert "votes decided" in {one.obligation for one in missed}
+
+
+def test_who_forgets_that_its_log_was_thrown_away_is_noticed() -> None:
+    """From the start after it on its disk has term and vote, and no more."""
+    run = recorded(0)
+    assert not check_obligations(DLEDGER, run).missed
+    throws = next(one for one in run.records if _refill_term(one) >= 0)
+
+    def forgets(record: NodeRecord) -> NodeRecord:
+        if record.node != throws.node or record.sequence == throws.sequence:
+            return record
+        kept = record.state.get("kept")
+        if not isinstance(kept, dict):
+            return record
+        state = {**record.state, "kept": {**kept, "refill_term": -1}}
+        return msgspec.structs.replace(record, state=state)
+
+    missed = check_obligations(DLEDGER, replace(run, records=[*map(forgets, run.records)])).missed
+    assert "term and vote kept" in {one.obligation for one in missed}
+
+
+def _refill_term(record: NodeRecord) -> int:
+    kept = record.state.get("kept")
+    return int(kept["refill_term"]) if isinstance(kept, dict) else -1
 
 
 def test_a_leader_whom_too_few_follow_yet_must_not_wait_an_interval(

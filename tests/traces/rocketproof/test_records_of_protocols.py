@@ -81,6 +81,7 @@ def test_records_and_whole_states_have_the_same_verdicts_of_every_bug(protocol: 
 
 def assert_same_verdicts(subject: Subject, runs: Sequence[Recorded]) -> None:
     """The first runs are without a bug; each bug that breaks a rule is seen."""
+    assert len(runs) > len(subject.clean), "bugs are among them"
     whole = kinds_of([run.whole.traces for run in runs])
     of_records = kinds_of([run.traces for run in runs])
 
