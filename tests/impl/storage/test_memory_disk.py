@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocketha.errors import PowerCutError
+from rocketha.errors import MissingFileError, PowerCutError
 from rocketha.storage.cut_disk import CutDisk
 from rocketha.storage.memory_disk import MemoryDisk, PowerCut
 
@@ -188,6 +189,41 @@ def test_what_is_durable_is_what_is_left_without_all_else() -> None:
     assert durable.unsynced == 0
     durable.write("a", 0, b"another disk's")
     assert disk.read("a") == contents[1]["a"]
+
+
+def _shown(disk: MemoryDisk) -> list[tuple[bytes, bytes, bool]]:
+    """Return all that a disk shows of the files that may be on it, now and after a power cut."""
+    return [
+        (
+            disk.read(path) if disk.exists(path) else b"",
+            disk.durable_content(path),
+            disk.exists(path),
+        )
+        for path in "ab"
+    ]
+
+
+@given(st.lists(st.integers(0, 8), max_size=12), st.randoms(use_true_random=False))
+def test_what_a_disk_shows_changes_with_the_count_of_its_changes(
+    operations: list[int], rng: random.Random
+) -> None:
+    disk = _busy()
+    for operation in operations:
+        seen, changes = (_shown(disk), disk.durable_names("")), disk.changes
+        with suppress(MissingFileError):
+            (
+                lambda: disk.write("a", rng.randrange(9), b"some"),
+                lambda: disk.truncate("a", rng.randrange(9)),
+                lambda: disk.fsync(rng.choice("ab")),
+                lambda: disk.fail_fsync("a"),
+                lambda: disk.fsync_dir(""),
+                lambda: disk.rename("a", "b"),
+                lambda: disk.unlink(rng.choice("ab")),
+                lambda: disk.power_cut(rng),
+                lambda: disk.become(_busy()),
+            )[operation]()
+        if disk.changes == changes:
+            assert (_shown(disk), disk.durable_names("")) == seen
 
 
 def test_the_power_goes_off_before_the_chosen_operation() -> None:

@@ -60,13 +60,25 @@ class SurvivingFiles:
         """Between which entries that log is..."""
         self._needless: tuple[str, ...] = ()
         """...and which files have nothing of it."""
+        self._seen: tuple[object, OnDisk | None] = (None, None)
+        """What survived when the disk and the log were last looked at, and were such."""
 
     def starts(self) -> None:
         """Forget what was seen: the disk is what is left of it."""
-        self._known, self._cut = (), None
+        self._known, self._cut, self._seen = (), None, (None, None)
 
     def look(self) -> OnDisk:
         """Return what survives. Raises: DLedgerFileError, TermFileError, DiskError"""
+        store = self._files().store
+        log = store.before_begin_index, store.synced_index, store.end_index, store.end_term
+        looked_at = self._disk.changes, log
+        seen, on_disk = self._seen
+        if on_disk is None or seen != looked_at:
+            on_disk = self._look()
+            self._seen = looked_at, on_disk
+        return on_disk
+
+    def _look(self) -> OnDisk:
         files, options = self._files(), self._options
         told = reported_on_disk(self._disk, options, files)
         if not self._is_durable(options.path(TERM_FILE)):
