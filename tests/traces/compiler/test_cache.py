@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,46 @@ def test_a_model_that_comes_back_can_be_opened() -> None:
     model = Model(source)
     assert model.is_initial((7,))
     assert not model.is_initial((8,))
+
+
+def _codes(folder: Path) -> list[Path]:
+    return sorted(folder.glob("*.o"))
+
+
+def test_its_code_is_kept_once_in_each_form(folder: Path) -> None:
+    for _ in range(2):
+        model = Model(SOURCE)
+        assert (model.is_initial((7,)), model.in_order("initial")((7,), None)) == (True, True)
+
+    assert len(_codes(folder)) == 2
+    Model(SOURCE, kept=False).in_order("initial")
+    assert len(_codes(folder)) == 2
+
+
+def test_kept_code_is_what_is_executed(folder: Path) -> None:
+    Model(SOURCE)
+    Model(replace(SOURCE, python=SOURCE.python.replace("==", "!=")))
+    (one, other), contents = _codes(folder), [path.read_bytes() for path in _codes(folder)]
+    one.write_bytes(contents[1])
+    other.write_bytes(contents[0])
+
+    assert not Model(SOURCE).is_initial((7,))
+
+
+@pytest.mark.parametrize("harm", ["a bit", "its end", "who may write it"])
+def test_damaged_code_is_not_executed(folder: Path, harm: str) -> None:
+    Model(SOURCE)
+    (path,) = _codes(folder)
+    kept = path.read_bytes()
+    content = bytearray(kept)
+    if harm == "a bit":
+        content[-9] ^= 4
+    path.write_bytes(content[:-5] if harm == "its end" else content)
+    if harm == "who may write it":
+        path.chmod(0o666)
+
+    assert Model(SOURCE).is_initial((7,))
+    assert (path.read_bytes(), path.stat().st_mode & 0o022) == (kept, 0), "it is made anew"
 
 
 def test_nothing_is_kept_under_another_key() -> None:

@@ -22,7 +22,7 @@ __all__ = ["cache_folder", "keep", "keep_code", "model_key", "recall", "recall_c
 
 _MAX_BYTES = 200 * 1024 * 1024
 _MARK = 32
-"""Bytes before machine code: its SHA-256."""
+"""Bytes before code: its SHA-256."""
 
 
 def cache_folder() -> Path:
@@ -53,7 +53,10 @@ def recall(key: str) -> ModelSource | None:
 
 
 def recall_code(key: str) -> bytes | None:
-    """Return the machine code that is kept under a key; None if none can be trusted."""
+    """Return the code, of a machine or of Python's, that is kept under a key.
+
+    None if none can be trusted.
+    """
     path = cache_folder() / f"{key}.o"
     try:
         status = path.stat()
@@ -63,11 +66,11 @@ def recall_code(key: str) -> bytes | None:
     except OSError:
         return None
     mark, code = content[:_MARK], content[_MARK:]
-    return code if sha256(code).digest() == mark else None  # LLVM believes what it is given
+    return code if sha256(code).digest() == mark else None  # whoever loads it believes it
 
 
 def keep_code(key: str, code: bytes) -> None:
-    """Keep machine code; a folder that cannot be written is no error."""
+    """Keep code; a folder that cannot be written is no error."""
     _write(f"{key}.o", sha256(code).digest() + code)
 
 

@@ -93,7 +93,7 @@ def load_model(
                 raise InvariantError(path, error.name, error.why) from error
         if kept:
             keep(key, source)
-    return Model(replace(source, module=shown_as or module.stem))
+    return Model(replace(source, module=shown_as or module.stem), kept=kept)
 
 
 def _opened(config: Path | TlcConfig | None, module: Path) -> TlcConfig:

@@ -8,12 +8,18 @@ from __future__ import annotations
 
 import builtins
 import json
+import marshal
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
+from importlib.util import MAGIC_NUMBER
+from inspect import getsource
 from types import CodeType
 from typing import Any, Final, cast
 
+from tlatrace.compiler.cache import keep_code, model_key, recall_code
+from tlatrace.compiler.emit_python import reasons
 from tlatrace.compiler.emit_python.reasons import with_reasons
 from tlatrace.compiler.model_source import Conjunct, ModelSource
 from tlatrace.errors import EvaluationError, ModelGapError, SubsetError
@@ -47,7 +53,8 @@ class FalseConjunct:
 class Model:
     """A specification with its configuration, ready to be asked."""
 
-    def __init__(self, source: ModelSource) -> None:
+    def __init__(self, source: ModelSource, *, kept: bool = True) -> None:
+        """Open a model; what nobody opens again is not `kept` as Python's code."""
         self.source = source
         self.module = source.module
         self.fingerprint = source.fingerprint
@@ -62,7 +69,8 @@ class Model:
         self.reading = Reading(source.types)
         self._adopted: dict[str, tuple[Value, RuntimeValue]] = {}
         """Variable -> the value that was adopted last: most steps leave most variables alone."""
-        self._functions = _open(source)
+        self._kept = kept
+        self._functions = _open(source, kept=kept)
         self._constraints = [r for r in self._functions if r.startswith("constraint ")]
         self._action_constraints = [
             r for r in self._functions if r.startswith("action constraint ")
@@ -352,7 +360,7 @@ class Model:
         So which element is at fault, and why there is no value, are the same in all of them.
         """
         if self._in_order is None:
-            self._in_order = _open(self.source, each_in_order=True)
+            self._in_order = _open(self.source, kept=self._kept, each_in_order=True)
         return self._in_order[role]
 
     def why(self, error: Exception, role: str, *arguments: object) -> EvaluationError:
@@ -405,7 +413,9 @@ def _no_value(error: Exception) -> EvaluationError:
     return EvaluationError(operators.reason_of(error))
 
 
-def _open(source: ModelSource, *, each_in_order: bool = False) -> dict[str, Callable[..., Any]]:
+def _open(
+    source: ModelSource, *, kept: bool, each_in_order: bool = False
+) -> dict[str, Callable[..., Any]]:
     """Execute the text of a model; return its functions by their roles."""
     space: dict[str, object] = {"__builtins__": _BUILTINS, "ONCE": (0,)}
     for module in (values, lazy):
@@ -414,12 +424,29 @@ def _open(source: ModelSource, *, each_in_order: bool = False) -> dict[str, Call
     for name, text in source.literals:
         space[name] = _value_of(text)
     space["define"] = operators.definer(space)
-    exec(_code(source, each_in_order=each_in_order), space)
+    code_of = _kept_code if kept else _code
+    exec(code_of(source, each_in_order=each_in_order), space)
     return {role: cast("Callable[..., Any]", space[name]) for role, name in source.names}
 
 
 def _value_of(text: str) -> RuntimeValue:
     return to_runtime(from_json(json.loads(text)))
+
+
+def _kept_code(source: ModelSource, *, each_in_order: bool) -> CodeType:
+    """Return the code of a model from the cache, or make and keep it.
+
+    Python takes seconds for a text of megabytes, and longer for one with reasons.
+    """
+    parts = [MAGIC_NUMBER.hex(), source.module, source.python]
+    parts += [getsource(reasons)] if each_in_order else []
+    key = model_key(source.fingerprint, sha256("\0".join(parts).encode()).hexdigest())
+    kept = recall_code(key)
+    if kept is not None:
+        return cast("CodeType", marshal.loads(kept))
+    code = _code(source, each_in_order=each_in_order)
+    keep_code(key, marshal.dumps(code))
+    return code
 
 
 def _code(source: ModelSource, *, each_in_order: bool) -> CodeType:
