@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from itertools import groupby
 from random import Random
@@ -48,9 +49,10 @@ from tlatrace.trace.ndjson import dump_trace
 
 __all__ = ["examine"]
 
-_RUN_CPU_S: Final = 6.0
-"""A run takes 0.3 s at most as it is."""
+_RUN_CPU_S: Final = 10.0
+"""A run of a DLedger group, with its traces, takes 1 s as it is."""
 _JUDGE_S: Final = 10.0
+"""Of a trace; who has not judged it then is undecided, which rejects nothing."""
 _ALL_CPU_S: Final = 60.0
 """Of a mutation whose runs and judges take longer, no more are made: eight runs of a DLedger group,
 with their traces, take half of it."""
@@ -161,19 +163,23 @@ class _Subject:
         found = _digests(traces, lines)
         self.digests[run] = found
         if known is None or known.whole_states != found.whole_states:
-            self._guarded(run, lambda: self._ask(Column.WHOLE_STATES, run, traces))
+            self._ask(Column.WHOLE_STATES, run, traces)
         if self._plug.records is None or not lines.lines:
             return
         if known is None or known.records != found.records:
-            self._guarded(run, lambda: self._ask(Column.RECORDS, run, self._recorded(lines)))
+            recorded: list[Trace] = []
+            if self._guarded(run, lambda: recorded.extend(self._recorded(lines))):
+                self._ask(Column.RECORDS, run, recorded)
 
-    def _guarded(self, run: RunKey, act: Callable[[], None]) -> bool:
+    def _guarded(
+        self, run: RunKey, act: Callable[[], None], *, cpu_s: float | None = _RUN_CPU_S
+    ) -> bool:
         """Do something, and tell whether it was done; an error, or no end, is a rejection."""
         try:
-            with cpu_limit(_RUN_CPU_S):
+            with nullcontext() if cpu_s is None else cpu_limit(cpu_s):
                 act()
         except NoEnd:
-            self._reject(Column.ERRORS, run, f"no end within {_RUN_CPU_S:.0f} s of the processor")
+            self._reject(Column.ERRORS, run, f"no end within {cpu_s:.0f} s of the processor")
         except Exception as error:  # whatever it is: a mutation may break anything
             self._reject(Column.ERRORS, run, f"{type(error).__name__}: {error}")
         else:
@@ -219,6 +225,10 @@ class _Subject:
     # ---- the TLA+ text ----
 
     def _ask(self, column: Column, run: RunKey, traces: Sequence[Trace]) -> None:
+        """Hold traces against the text; how long that takes is no fault of the implementation."""
+        self._guarded(run, lambda: self._judged(column, run, traces), cpu_s=None)
+
+    def _judged(self, column: Column, run: RunKey, traces: Sequence[Trace]) -> None:
         options = self._plug.configured(run.seed)
         kept = () if self._plug.keeps_promises(options) else self._plug.kept_without_promises
         for verdict in self._judge.verdicts(traces, kept):
