@@ -16,7 +16,7 @@ from tlatrace.matching import LogCounts, LogMapping, read_log, read_mapping
 from tlatrace.oracle import Model, load_model
 from tlatrace.tla.config import TlcConfig, read_config
 from tlatrace.tla.declarations import read_declarations
-from tlatrace.tools.manifest import read_manifest
+from tlatrace.tools.manifest import libraries_declared
 from tlatrace.tools.module_folders import module_folders
 from tlatrace.tools.sany import require_module
 from tlatrace.tools.spec_root import find_spec_root
@@ -173,15 +173,14 @@ class SpecChoice:
     def folders_of(self, header: Header) -> tuple[Path, ...]:
         """Return where the modules lie, as `tlatrace.tools.module_folders` has it.
 
-        The libraries of a module that is found by its name are the options and what the manifest
-        says.
+        The libraries of a module that is found by its name are the options and what its folder
+        declares.
 
         Raises: as `module_of`.
         """
         module, libraries = self.module_of(header), self.libraries
         if self.module is None:
-            manifest = read_manifest(find_spec_root(self.spec_root))
-            libraries = (*libraries, *manifest.libraries_of(module.parent.name))
+            libraries = (*libraries, *libraries_declared(module.parent))
         return module_folders(module, libraries)
 
     def key(self, header: Header) -> tuple[Path, str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tlatrace.errors import SpecError
-from tlatrace.tools.manifest import Manifest, Mutant, read_manifest
+from tlatrace.tools.manifest import Manifest, Mutant, libraries_declared, read_manifest
 from tlatrace.tools.runs import config_of
 from tlatrace.tools.spec_root import spec_root_for
 
@@ -137,6 +137,23 @@ def test_a_protocol_may_use_the_modules_of_another_one(root: Path) -> None:
         "Reset <- IdleReset",
         "Nothing <- IdleNothing",
     )
+    assert libraries_declared(root / "counter") == (root / "store",)
+    assert libraries_declared(root / "store") == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ('libraries = ["no"]', r"'libraries' names .*no, which is not there"),
+        ("libraries = 3", r"'libraries' must be a list of texts"),
+        ("libraries", r"Expected '='"),
+    ],
+)
+def test_libraries_are_asked_for_alone_as_strictly(root: Path, text: str, complaint: str) -> None:
+    (root / "counter" / "checks.toml").write_text(text, "utf-8")
+
+    with pytest.raises(SpecError, match=complaint):
+        libraries_declared(root / "counter")
 
 
 def test_protocols_come_by_their_names(root: Path) -> None:

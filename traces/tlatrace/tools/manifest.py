@@ -61,6 +61,7 @@ __all__ = [
     "found_of",
     "key_of",
     "kind_of",
+    "libraries_declared",
     "read_manifest",
 ]
 
@@ -251,6 +252,23 @@ def read_manifest(root: Path) -> Manifest:
     )
 
 
+def libraries_declared(folder: Path) -> tuple[Path, ...]:
+    """Return what a protocol's folder declares as its libraries, and read nothing else there.
+
+    Raises: SpecError, as `read_manifest`; a folder without declarations has no libraries.
+    """
+    path = folder / CHECKS_NAME
+    return _libraries(folder.parent, Fields(path, "", _tables(path))) if path.is_file() else ()
+
+
+def _libraries(root: Path, top: Fields) -> tuple[Path, ...]:
+    libraries = tuple(root / name for name in top.texts("libraries"))
+    for folder in libraries:
+        if not folder.is_dir():
+            raise top.error(f"'libraries' names {folder}, which is not there")
+    return libraries
+
+
 class _Checks:
     """The file of a protocol, with the counts beside it."""
 
@@ -262,10 +280,7 @@ class _Checks:
         self._entries = {kind: tables.pop(kind, {}) for kind in _KINDS}
         top = Fields(path, "", tables)
         self._modules = {key: top.optional_text(key) for key in _DEFAULTS}
-        self.libraries = tuple(root / name for name in top.texts("libraries"))
-        for folder in self.libraries:
-            if not folder.is_dir():
-                raise top.error(f"'libraries' names {folder}, which is not there")
+        self.libraries = _libraries(root, top)
         top.finish()
         self.measured = read_measured(path.parent)
         self.models = [self._model(name, fields) for name, fields in self._fields("model")]
