@@ -121,3 +121,17 @@ def test_a_file_whose_entries_are_all_cut_is_needless(scene: Scene) -> None:
     scene.surviving.starts()
 
     assert scene.surviving.look().needless == (data, index)
+
+
+def test_a_file_that_is_removed_and_comes_back_is_needless(scene: Scene) -> None:
+    scene.write(ENTRIES)
+    scene.files.store.sync()
+    scene.disk.forgets = "fsync_dir"
+    scene.files.store.delete_before(LogIndex(2 * ENTRIES - 5))
+
+    assert scene.disk.names(STORE.path("data")) == ("00000000000000012288",)
+    assert scene.surviving.look().needless == (
+        "data/00000000000000000000",
+        "data/00000000000000004096",
+        "data/00000000000000008192",
+    )

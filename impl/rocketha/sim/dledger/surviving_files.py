@@ -7,12 +7,13 @@
 |                 | nothing behind the log's end; else nothing is known to                         |
 | snapshots       | the newest of which both files do                                              |
 
-A file is needless when it has nothing of the log: all that was in it is cut.
+A file is needless when it has nothing of the log: all that was in it is cut. So is one that was
+removed, if a power cut brings it back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import Final
@@ -92,17 +93,20 @@ class SurvivingFiles:
         return replace(told, snapshot=snapshot, needless=self._needless)
 
     def needless(self) -> Iterator[str]:
-        """Yield the files that have nothing of the log. Raises: DLedgerFileError, DiskError"""
+        """Yield the files that have nothing of the log, and that would come back without it.
+
+        Raises: DLedgerFileError, DiskError
+        """
         store, options = self._files().store, self._options
         files, size = self._segments(_DATA), options.mapped_file_size_for_entry_data
         used = _places(store) or _last_of(files if store.before_begin_index >= 0 else ())
-        for name, start in files:
+        for name, start in (*files, *self._unlinked(_DATA)):
             if start + size < used[0] or start >= used[1]:
                 yield f"{_DATA}/{name}"
         first = index_offset(LogIndex(store.before_begin_index + 1))
         end = index_offset(LogIndex(store.end_index + 1))
         size = options.mapped_file_size_for_entry_index
-        for name, start in self._segments(_INDEX):
+        for name, start in (*self._segments(_INDEX), *self._unlinked(_INDEX)):
             if start + size <= first or start >= end:
                 yield f"{_INDEX}/{name}"
 
@@ -133,12 +137,13 @@ class SurvivingFiles:
         return True
 
     def _segments(self, folder: str) -> Sequence[tuple[str, Offset]]:
-        found = []
-        for name in self._disk.names(self._options.path(folder)):
-            start = segment_start(name)
-            if start is not None:
-                found.append((name, start))
-        return found
+        return _segments_of(self._disk.names(self._options.path(folder)))
+
+    def _unlinked(self, folder: str) -> Sequence[tuple[str, Offset]]:
+        """Return the files that are gone, and are there again after a power cut."""
+        directory = self._options.path(folder)
+        seen = self._disk.names(directory)
+        return _segments_of(n for n in self._disk.durable_names(directory) if n not in seen)
 
     # ---- other files ----
 
@@ -162,6 +167,11 @@ class SurvivingFiles:
             return newest
         left = SnapshotStore(self._disk.durable(), directory).newest()
         return _NONE if left is None else left.meta.last_included_index
+
+
+def _segments_of(names: Iterable[str]) -> Sequence[tuple[str, Offset]]:
+    starts = ((name, segment_start(name)) for name in names)
+    return [(name, start) for name, start in starts if start is not None]
 
 
 def _places(store: DLedgerStore) -> tuple[int, int] | None:
