@@ -3,8 +3,8 @@
 | obligation         | when                                     | what                             |
 |--------------------|------------------------------------------|----------------------------------|
 | requests answered  | a request comes                          | an answer, in the same turn      |
-| term and vote kept | anything is sent, or they are written    | the disk has them, and when it   |
-|                    |                                          | may vote after its log was lost  |
+| term and vote kept | anything is sent, they are written, or   | the disk has them, and when it   |
+|                    | a start has read them                    | may vote after its log was lost  |
 | entries applied    | more is committed, and need not wait     | all of it is applied             |
 | snapshots saved    | so many entries are applied              | a newer snapshot                 |
 | logs cut           | a snapshot was saved                     | the log begins behind it         |
@@ -158,6 +158,8 @@ class Duties:
         if turn.sent or turn.answers or after["kept"] != before["kept"]:
             refill = before.refill_term
             yield KEPT, after.has_kept(after["curr_term"], after["vote"], refill)
+        elif turn.event == "Started" and (after["kept"] or before["kept"]):
+            yield KEPT, after.has_kept(after["curr_term"], after["vote"], after.refill_term)
         yield from _frees(turn)
         if after["committed"] != before["committed"] and not self.settings["apply_wait_ms"]:
             yield APPLIED, after["applied"] == min(after["committed"], after.end)

@@ -255,6 +255,23 @@ def test_who_forgets_that_its_log_was_thrown_away_is_noticed() -> None:
     assert "term and vote kept" in {one.obligation for one in missed}
 
 
+def test_who_starts_with_a_term_that_a_power_cut_takes_is_noticed() -> None:
+    run = recorded(0)
+    starts = [one for one in run.records if one.event == "Started"]
+    later = next(one for one in starts if isinstance(one.state.get("kept"), dict))
+    kept = later.state["kept"]
+    assert isinstance(kept, dict)
+    older = {**later.state, "kept": {**kept, "curr_term": kept["curr_term"] - 1}}
+    changed = [
+        msgspec.structs.replace(one, state=older) if one is later else one for one in run.records
+    ]
+
+    missed = check_obligations(DLEDGER, replace(run, records=changed)).missed
+
+    assert ("term and vote kept", later.node) in {(one.obligation, one.due.node) for one in missed}
+    assert any("Started" in one.due.what for one in missed)
+
+
 def _refill_term(record: NodeRecord) -> int:
     kept = record.state.get("kept")
     return int(kept["refill_term"]) if isinstance(kept, dict) else -1
