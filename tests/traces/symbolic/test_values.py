@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import z3
 
-from tlatrace.runtime.values import Fcn, model_value
+from tlatrace.runtime.values import FALSE, TRUE, Fcn, RuntimeValue, model_value
 from tlatrace.symbolic.elements import domain_of, length_of, part_of
 from tlatrace.symbolic.functions import applied, updated
 from tlatrace.symbolic.shapes import (
@@ -112,6 +112,16 @@ def test_except_at_an_unknown_place_changes_that_place_only() -> None:
 
     assert valid(equal(applied(new, Constant(A)), z3.If(P, X, z3.IntVal(1))))
     assert valid(equal(applied(new, Constant(B)), z3.If(P, z3.IntVal(2), X)))
+
+
+@pytest.mark.parametrize("keys", [(0, 2), (TRUE, FALSE), ("a", "b"), (A, B)], ids=str)
+def test_except_finds_keys_of_every_kind(keys: tuple[RuntimeValue, RuntimeValue]) -> None:
+    function = literal(Fcn({keys[0]: 1, keys[1]: 2}))
+
+    new = updated(function, [literal(keys[1])], lambda _: z3.IntVal(7))
+
+    assert valid(equal(applied(new, literal(keys[0])), z3.IntVal(1)))
+    assert valid(equal(applied(new, literal(keys[1])), z3.IntVal(7)))
 
 
 # ---- Shapes ----

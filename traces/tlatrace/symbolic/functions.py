@@ -10,7 +10,6 @@ import z3
 from tlatrace.errors import EvaluationError
 from tlatrace.symbolic.values import (
     Choice,
-    Constant,
     Function,
     Nothing,
     Sequence,
@@ -93,7 +92,7 @@ def updated(
         raise EvaluationError(f"EXCEPT of a {type(function).__name__}")
     values: list[Symbolic] = []
     for key, old in zip(function.keys, function.values, strict=True):
-        here = equal(path[0], Constant(key))
+        here = equal(path[0], literal(key))
         if is_no(here):
             values.append(old)
         else:
