@@ -173,15 +173,17 @@ Remove(b) ==
   /\ there' = there \ {b}
   /\ UNCHANGED <<up, serves, tableVars, masterAddr, link, isolated, members, asked, done, met>>
 
+IsSmallest(s) == s \in group /\ \A b \in group : s <= b
+
 \* A slave asks who is in its group, and acts if it has the smallest brokerId there; it copies no more
 \* where no master is.
 Hear(s) ==
   /\ Explored("Hear", s)
   /\ up[s]
   /\ group # {}
-  /\ serves[s] # (s = MinOf(group)) \/ (masterAddr[s] /\ Master \notin group)
+  /\ serves[s] # IsSmallest(s) \/ (masterAddr[s] /\ Master \notin group)
 
-  /\ serves' = [serves EXCEPT ![s] = (s = MinOf(group))]
+  /\ serves' = [serves EXCEPT ![s] = IsSmallest(s)]
   /\ masterAddr' = [masterAddr EXCEPT ![s] = @ /\ Master \in group]
   /\ UNCHANGED <<up, group, tableVars, link, preOnlineVars>>
 

@@ -32,7 +32,8 @@ _EXIT_CODES: Final[dict[Outcome, int]] = {"proved": 0, "refuted": 1, "undecided"
 @click.option(
     "--brokers",
     type=click.IntRange(2, 9),
-    help="SyncStateSet, LockQuorum: the largest group (else 5, 7); smaller ones are proved, too.",
+    help="SyncStateSet, LockQuorum, MetaMonotone: the largest group (else 5, 7, 4); smaller ones "
+    "are proved, too.",
 )
 @click.option(
     "--nodes",

@@ -12,6 +12,7 @@ from rocketproof.theorems import (
     consistent_point,
     leader_completeness,
     lock_quorum,
+    meta_monotone,
     one_leader_per_term,
     snapshot_loading,
     sync_state_set,
@@ -148,6 +149,20 @@ THEOREMS: Final[Mapping[str, Theorem]] = MappingProxyType(
             unit="nodes",
             smallest=3,
             largest=5,
+        ),
+        meta_monotone.NAME: Theorem(
+            state=meta_monotone.theorem,
+            variants=tuple(
+                FalseTheorem(
+                    name=variant.name,
+                    description=variant.description,
+                    state=partial(meta_monotone.false_variant, variant),
+                )
+                for variant in meta_monotone.VARIANTS
+            ),
+            unit="brokers",
+            smallest=2,
+            largest=4,
         ),
     }
 )

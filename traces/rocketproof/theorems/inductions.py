@@ -42,6 +42,8 @@ class Statement:
 
     invariants: Mapping[str, str]
     """(name, in words)."""
+    steps: Mapping[str, str] = field(default_factory=dict)
+    """Properties of the form [][A]_v, which each step from where the invariants hold must have."""
     shape: str
     """What the claim `SHAPE` says, in words."""
     not_shown: str
@@ -68,6 +70,8 @@ def induction(
     state: str | None = None,
 ) -> Induction:
     """State that the invariants hold at the beginning, and that each action, or one, keeps them.
+
+    So it is with the properties of steps, which are claims of each action.
 
     `alike` are model values that the text does not tell apart: see `tlatrace.symbolic.symmetry`.
     With a `state` all steps are from that one, which a formula describes.
@@ -105,6 +109,11 @@ def _lemma(
         Claim(name=name, description=text, formula=specification.holds(name, step.post))
         for name, text in statement.invariants.items()
     ]
+    if before:
+        claims += [
+            Claim(name=name, description=text, formula=specification.allows(name, before, step))
+            for name, text in statement.steps.items()
+        ]
     shape = Claim(name=SHAPE, description=statement.shape, formula=specification.fits(step))
 
     return Lemma(

@@ -367,7 +367,7 @@ class Evaluator:
                 return negation(one)
             case "<=>", [one, other]:
                 return one == other
-            case "=", [one, other]:
+            case "=" | "unchanged", [one, other]:
                 return equal(one, other)
             case "#", [one, other]:
                 return negation(equal(one, other))

@@ -71,6 +71,8 @@ class Specification:
     parameters: Mapping[Atom, Symbolic]
     _read: dict[str, tuple[Expr, tuple[int, ...]]] = field(default_factory=dict)
     """The body of a formula, and the variables in it."""
+    _of_steps: dict[str, tuple[Expr, ...]] = field(default_factory=dict)
+    """What a property says of each step."""
     _known: dict[tuple[object, ...], tuple[z3.BoolRef, object]] = field(default_factory=dict)
     """What a formula says of values; these are kept, so that their ids stay theirs."""
 
@@ -179,6 +181,21 @@ class Specification:
             truth = Evaluator(state, self.parameters).truth(body, {})
             self._known[key] = truth, tuple(state)
         return self._known[key][0]
+
+    def allows(self, formula: str, before: Many[Symbolic], step: Step) -> z3.BoolRef:
+        """Say that a property of the form [][A]_v allows a step.
+
+        Raises:
+            SubsetError: it says something else, or nothing, of steps.
+        """
+        if formula not in self._of_steps:
+            said = self.reader.behaviours.property(formula)
+            if said is None or said[0] or said[2] or not said[1]:
+                raise SubsetError(self.reader.module, f"{formula} is not of the form [][A]_v")
+            self._of_steps[formula] = tuple(said[1])
+        evaluator = Evaluator(before, self.parameters)
+        evaluator.post = dict(enumerate(step.post))
+        return all_of([evaluator.truth(one, {}) for one in self._of_steps[formula]])
 
     def applied(self, operator: str, arguments: Many[Symbolic]) -> Symbolic:
         """Return the value of an operator in `before`."""
