@@ -12,6 +12,8 @@
 | masters named             | a name server | to each slave that registers, in its answer          |
 | the silent left out       | a name server | of each answer, once a broker has said nothing for   |
 |                           |               | its time, a scan and the wait for a removal          |
+| the gone heard no more    | a name server | over a channel that is closed, or for whose end or   |
+|                           |               | silence it takes a broker for gone                   |
 | notices in full           | a name server | each says where the smallest brokerId is, and who    |
 |                           |               | has come or gone                                     |
 | versions compared         | a name server | with what is registered, in its answer               |
@@ -41,6 +43,8 @@ from rocketha.types import MASTER, TimestampMs
 __all__ = ["ROUTE"]
 
 _SHUTDOWN: Final = "ShutdownWanted"
+_ENDED: Final = frozenset({"ConnectionLost", "SilentFound"})
+"""What makes a name server take a broker for gone that has not said so."""
 _ANSWERED: Final = frozenset(
     {NameServerCode.REGISTER_BROKER, NameServerCode.GET_BROKER_MEMBER_GROUP}
 )
@@ -287,6 +291,23 @@ def _silent_left_out(run: RecordedRun) -> Iterator[Due]:
                 yield due_in_step(record, f"leave out {gone}", is_done=not gone)
 
 
+def _heard_no_more(run: RecordedRun) -> Iterator[Due]:
+    """Look at the channel of who is taken for gone: it has ended, or the name server closes it."""
+    for name_server, _ in _nodes(run, "name server"):
+        records = run.by_node[name_server]
+        heard: dict[tuple[int, str], int] = {}
+        """The last step in which something came over a channel, of each incarnation."""
+        for at, record in enumerate(records):
+            channels = (message.partition(":")[0] for message in record.received)
+            heard |= {(record.incarnation, channel): at for channel in channels}
+        for at, record in enumerate(records):
+            if record.event in _ENDED and record.state.get("removals"):
+                channel = str(record.state["removals"][-1]["meant"]["conn"])
+                last = heard.get((record.incarnation, channel), -1)
+                what = f"hear no more over channel {channel}"
+                yield due_in_step(record, what, is_done=last <= at)
+
+
 def _told(record: NodeRecord, messages: Mapping[str, SentMessage]) -> Iterator[set[str]]:
     """Yield the brokers that each answer of a step names, to clients and to brokers."""
     for answer in record.answered:
@@ -387,6 +408,7 @@ ROUTE: Final = (
     Obligation(name="answers to requests", dues=_answers),
     Obligation(name="masters named", dues=_masters_named),
     Obligation(name="the silent left out", dues=_silent_left_out),
+    Obligation(name="the gone heard no more", dues=_heard_no_more),
     Obligation(name="notices in full", dues=_notices_in_full),
     Obligation(name="versions compared", dues=_versions_compared),
     Obligation(name="outsiders refused", dues=_refused),

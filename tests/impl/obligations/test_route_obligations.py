@@ -13,15 +13,22 @@ from rocketha.acting.core import ActingCore, HeartbeatDue, PollDue, RegisterDue,
 from rocketha.formats.broker_member_group import BrokerMemberGroup
 from rocketha.formats.name_server_codes import NameServerCode, NameServerResponse
 from rocketha.formats.name_server_requests import QueryDataVersionResult, RegisterBrokerResult
-from rocketha.nameserver import routes
-from rocketha.nameserver.core import NameServerCore, ScanDue, TellMinBrokerId
+from rocketha.nameserver import core, routes
+from rocketha.nameserver.core import (
+    CloseChannel,
+    NameServerCore,
+    NameServerDone,
+    ScanDue,
+    TellMinBrokerId,
+)
+from rocketha.nameserver.state import NameServerState
 from rocketha.obligations.route import ROUTE
 from rocketha.runtime.effects import After, Respond, SendOneWay, SendRequest
 from rocketha.runtime.events import RequestArrived
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import SimulatedRun, simulate
 from rocketha.sim.route.simulation import SIMULATION
-from rocketha.types import MASTER, BrokerId
+from rocketha.types import MASTER, BrokerId, ConnectionId
 
 SEEDS: Final = range(6)
 _ROUTE: Final = NameServerCode.GET_ROUTEINFO_BY_TOPIC
@@ -103,6 +110,19 @@ def _tells_of_everybody(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(routes, "member_group", member_group)
 
 
+def _ends_another(patch: pytest.MonkeyPatch) -> None:
+    """Take the other brokers of a group for gone where the channel of one is."""
+
+    def ends(state: NameServerState, conn: ConnectionId) -> NameServerDone:
+        for name in state.groups_over(conn):
+            for one in state.groups[name].brokers.values():
+                if one.conn != conn:
+                    return core._decided(state, name, one)
+        return NameServerDone(state)
+
+    patch.setattr(core, "_ends", ends)
+
+
 def _is_always_new(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(routes, "data_version", lambda *_: QueryDataVersionResult(changed=True))
 
@@ -145,6 +165,8 @@ def _supports_all(event: Any, one: Any) -> Any:
         (_names_nobody, "masters named"),
         (_tells_of_everybody, "the silent left out"),
         (_drops(NameServerCore, After, after=ScanDue), "the silent left out"),
+        (_drops(NameServerCore, CloseChannel), "the gone heard no more"),
+        (_ends_another, "the gone heard no more"),
         (_changes(NameServerCore, _tells_of_another), "notices in full"),
         (_is_always_new, "versions compared"),
         (_drops(NameServerCore, Respond), "versions compared"),
