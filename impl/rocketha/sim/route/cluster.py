@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from random import Random
-from typing import Any, Final, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 from rocketha.acting import core as acting
-from rocketha.acting.core import NameServerLost, RoleLearned, ShutdownWanted
+from rocketha.acting.core import ActingCore, NameServerLost, RoleLearned, ShutdownWanted
 from rocketha.acting.rules import Role
 from rocketha.acting.state import ActingState
 from rocketha.formats.name_server_codes import NameServerCode
@@ -63,6 +63,9 @@ class NullRouteObserver:
 class RouteCluster:
     """All nodes, and what the controller has decided."""
 
+    acting_core: ClassVar[ActingCore] = ActingCore()
+    """What brokers do."""
+
     def __init__(self, environment: Environment, plan: RoutePlan, observer: RouteObserver) -> None:
         """Make a cluster whose brokers run and have asked nobody yet."""
         self.plan = plan
@@ -86,7 +89,9 @@ class RouteCluster:
         }
         self.nodes: dict[BrokerId, Node[Any]] = {**self.brokers, **self.name_servers}
         self._brokers = {
-            options.own_id: RouteBroker(self.brokers[options.own_id], self, options)
+            options.own_id: RouteBroker(
+                self.brokers[options.own_id], self, options, self.acting_core
+            )
             for options in plan.brokers
         }
         self._name_servers = {
@@ -225,12 +230,16 @@ class RouteCluster:
 
         def learn() -> None:
             if node.state is not None and node.incarnation == incarnation:
-                is_master = self.master == node.id
-                role = Role(broker_id=MASTER if is_master else node.id, epoch=len(self.elections))
-                self._brokers[node.id].recorder.received(_election_named(role.epoch))
-                self._brokers[node.id].host.take(RoleLearned(role))
+                self.learn_role(node.id)
 
         self.scheduler.after(1 + rng.randrange(self.plan.learn_ms), learn)
+
+    def learn_role(self, broker: BrokerId) -> None:
+        """Let a broker that runs hear from the controller what it is."""
+        broker_id = MASTER if self.master == broker else broker
+        role = Role(broker_id=broker_id, epoch=len(self.elections))
+        self._brokers[broker].recorder.received(_election_named(role.epoch))
+        self._brokers[broker].host.take(RoleLearned(role))
 
     @property
     def _now_ms(self) -> TimestampMs:

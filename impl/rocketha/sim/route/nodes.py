@@ -111,10 +111,12 @@ class RouteBroker(OpenNode[ActingState, ActingHears, ActingAction]):
 
     release = RELEASE_5_3_3
 
-    def __init__(self, node: Node[ActingState], around: NodeAround, options: ActingOptions) -> None:
+    def __init__(
+        self, node: Node[ActingState], around: NodeAround, options: ActingOptions, core: ActingCore
+    ) -> None:
         """Make a broker that is down."""
         self._services = _Services()
-        super().__init__(node.id, ActingCore(), around, performers=(self._services,))
+        super().__init__(node.id, core, around, performers=(self._services,))
         self._node = node
         self._cluster = around
         node.host = self.host
