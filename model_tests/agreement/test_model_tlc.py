@@ -36,6 +36,7 @@ LARGE: Final = frozenset(
         "controller_group",
         "dledger",
         "epoch_truncation",
+        "escape",
         "pre_online",
         "register",
         "replica_group",

@@ -1,0 +1,323 @@
+-------------------------------- MODULE Escape --------------------------------
+(* Where a slave that acts for its master puts what is due: into the logs of other masters.
+
+   A slave may not write: its log is its master's.  Yet delayed messages come due in it, transactions end
+   that nobody has ended, and consumers pop what it has.  So what would be appended to the log of the group
+   escapes to another master: to one in the same process, if there is one (BrokerContainer), else over the
+   network.  The progress of a service says what need not be put any more; it is kept on the disk, and the
+   master that comes back takes it over (PreOnline).  So it may pass a record only when a master has it.
+   A half message stays one: it goes to another master as a half message, and whoever has it asks the
+   producer, who commits or rolls back.
+   A check point says what a consumer has popped, and an ACK that it has done it.  They cancel each other where
+   they meet, in one log; a check point that is alone is revived: the message is delivered again.
+
+   Modelled: records that are due, one after the other, and a window of them under way; masters of other
+   groups that die and come back with their logs; what the slave knows of them, late; puts whose answer is
+   lost, or says that it failed although it did not; a slave that begins and ceases to act, stops and starts
+   again; halves that a producer ends at some time, early enough for the slave's own log to have that, or
+   later; check points, their ACKs, and time that is up for both.
+   Not modelled: that a slave which has started again hears no answer to what it put before; order, time, the group's own
+   master (it is gone; PreOnline has its return), how often a put is tried again, several slaves, topics, ACKs
+   in batches, and changes of the invisible time.
+
+   Source: EscapeBridge, ScheduleMessageService, TransactionalMessageServiceImpl, TimerMessageStore.doPut,
+   PopBufferMergeService, AckMessageProcessor, PopReviveService of apache/rocketmq at 8fc57f1468; published
+   rule: RIP-32, "slave acting master", second-level messages.                                     *)
+EXTENDS FiniteSets, Naturals
+
+CONSTANTS
+  Master,        \* masters of other groups
+  Local,         \* those in the same process
+  Delayed,       \* records: delayed messages, by their numbers
+  Half,          \* records: half messages
+  Pop,           \* what consumers pop from the slave
+  Window         \* records under way at a time
+
+Record == Delayed \cup Half
+
+ASSUME MasterAssumption == Master # {} /\ IsFiniteSet(Master) /\ Local \subseteq Master
+ASSUME RecordAssumption == IsFiniteSet(Record) /\ Record = 1..Cardinality(Record) /\ Delayed \cap Half = {}
+ASSUME WindowAssumption == Window \in Nat \ {0}
+
+VARIABLES
+  up,          \* whether the slave runs
+  acts,        \* whether it runs a master's services
+  known,       \* masters of which it knows that they run
+  progress,    \* records that its services have passed
+  saved,       \* the same, on its disk
+  under,       \* puts under way: set of [r, m]
+  heard,       \* records whose put was answered with PUT_OK, since it started
+  failed,      \* records whose last put failed, since it started
+  own,         \* what was appended to its own log: nothing
+  \* other masters
+  alive,       \* master -> whether it runs
+  log,         \* master -> records that it has
+  \* producers of half messages
+  ended,       \* half -> what its producer wants: "open", "commit", "rollback"
+  op,          \* halves of which the slave's own log says that they ended
+  visible,     \* records that consumers can read
+  \* pops
+  ckAt,        \* pop -> the master that was given its check point, or None
+  ackAt,       \* pop -> the master that was given its ACK, or None
+  accepted,    \* pops whose consumer was told that its ACK is stored
+  revived      \* pops that were delivered again
+
+vars == <<up, acts, known, progress, saved, under, heard, failed, own, alive, log, ended, op, visible, ckAt,
+          ackAt, accepted, revived>>
+slaveVars == <<up, acts, known, progress, saved, heard, failed, own>>
+halfVars == <<ended, op>>
+popVars == <<ckAt, ackAt, accepted, revived>>
+
+-----------------------------------------------------------------------------
+None == "none"
+
+Init ==
+  /\ up = TRUE
+  /\ acts = FALSE
+  /\ known = Master
+  /\ progress = 0
+  /\ saved = 0
+  /\ under = {}
+  /\ heard = {}
+  /\ failed = {}
+  /\ own = {}
+  /\ alive = [m \in Master |-> TRUE]
+  /\ log = [m \in Master |-> {}]
+  /\ ended = [h \in Half |-> "open"]
+  /\ op = {}
+  /\ visible = {}
+  /\ ckAt = [p \in Pop |-> None]
+  /\ ackAt = [p \in Pop |-> None]
+  /\ accepted = {}
+  /\ revived = {}
+
+-----------------------------------------------------------------------------
+\* Which steps are explored: all of them here, fewer where a finite model overrides this.
+Explored(action, x) == TRUE
+
+\* ---- The slave ----
+
+\* It hears that it has the smallest brokerId of its group, or that somebody else has.
+Act(is) ==
+  /\ Explored("Act", is)
+  /\ up
+  /\ acts # is
+
+  /\ acts' = is
+  /\ UNCHANGED <<up, known, progress, saved, under, heard, failed, own, alive, log, halfVars, visible, popVars>>
+
+\* It asks a name server which masters there are.                           \* CHECK B47
+Asks(m) == TRUE
+LearnRoute(m) ==
+  /\ Explored("LearnRoute", m)
+  /\ up
+  /\ Asks(m)
+  /\ (m \in known) # alive[m]
+
+  /\ known' = IF alive[m] THEN known \cup {m} ELSE known \ {m}
+  /\ UNCHANGED <<up, acts, progress, saved, under, heard, failed, own, alive, log, halfVars, visible, popVars>>
+
+\* Masters to which it may put: one in its own process, if it knows of one.  \* CHECK LocalFirst
+Targets == IF known \cap Local # {} THEN known \cap Local ELSE known
+\* Where there is no other master, it waits.                                \* CHECK B48
+MayPutHere(r) == FALSE
+
+IsDue(r) == progress < r /\ r <= progress + Window
+IsUnder(r) == \E x \in under : x.r = r
+
+\* It puts a record that is due, and whose put is not under way.
+Put(r, m) ==
+  /\ Explored("Put", <<r, m>>)
+  /\ up
+  /\ acts
+  /\ IsDue(r)
+  /\ ~IsUnder(r)
+  /\ r \notin heard \cup op
+  /\ m \in Targets
+
+  /\ under' = under \cup {[r |-> r, m |-> m]}
+  /\ failed' = failed \ {r}
+  /\ UNCHANGED <<up, acts, known, progress, saved, heard, own, alive, log, halfVars, visible, popVars>>
+
+\* It appends it to its own log, which no slave may.
+PutHere(r) ==
+  /\ Explored("PutHere", r)
+  /\ up
+  /\ acts
+  /\ IsDue(r)
+  /\ MayPutHere(r)
+
+  /\ own' = own \cup {r}
+  /\ heard' = heard \cup {r}
+  /\ UNCHANGED <<up, acts, known, progress, saved, under, failed, alive, log, halfVars, visible, popVars>>
+
+\* A put comes to a master that runs.  A delayed message can be read then; a half message cannot.
+\*                                                                         \* CHECK StaysHalf
+Shows(r) == r \in Delayed
+\* What it answers may be lost, or late: then the slave takes it for failed.
+StorePut(r, m, answers) ==
+  /\ Explored("StorePut", <<r, m, answers>>)
+  /\ [r |-> r, m |-> m] \in under
+  /\ alive[m]
+
+  /\ log' = [log EXCEPT ![m] = @ \cup {r}]
+  /\ visible' = IF Shows(r) THEN visible \cup {r} ELSE visible
+  /\ under' = under \ {[r |-> r, m |-> m]}
+  /\ heard' = IF answers /\ up THEN heard \cup {r} ELSE heard
+  /\ failed' = IF answers \/ ~up THEN failed ELSE failed \cup {r}
+  /\ UNCHANGED <<up, acts, known, progress, saved, own, alive, halfVars, popVars>>
+
+\* It does not come there, and the slave waits no longer.
+FailPut(r, m) ==
+  /\ Explored("FailPut", <<r, m>>)
+  /\ [r |-> r, m |-> m] \in under
+
+  /\ under' = under \ {[r |-> r, m |-> m]}
+  /\ failed' = IF up THEN failed \cup {r} ELSE failed
+  /\ UNCHANGED <<up, acts, known, progress, saved, heard, own, alive, log, halfVars, visible, popVars>>
+
+\* A record is passed when a master has said that it has it,                \* CHECK Sent
+\* and not because it was tried for long enough,                            \* CHECK Skips
+\* or when its producer has ended it, and the slave's own log says so.
+MayPass(r) == r \in heard \cup op
+Pass ==
+  /\ Explored("Pass", progress)
+  /\ up
+  /\ acts
+  /\ progress + 1 \in Record
+  /\ MayPass(progress + 1)
+
+  /\ progress' = progress + 1
+  /\ UNCHANGED <<up, acts, known, saved, under, heard, failed, own, alive, log, halfVars, visible, popVars>>
+
+\* What it has passed is written to its disk, and nothing else is.          \* CHECK Early
+Written == progress
+Save ==
+  /\ Explored("Save", progress)
+  /\ up
+  /\ saved # Written
+
+  /\ saved' = Written
+  /\ UNCHANGED <<up, acts, known, progress, under, heard, failed, own, alive, log, halfVars, visible, popVars>>
+
+\* It stops: what it has not written down is gone.
+Stop ==
+  /\ Explored("Stop", progress)
+  /\ up
+
+  /\ up' = FALSE
+  /\ acts' = FALSE
+  /\ heard' = {}
+  /\ failed' = {}
+  /\ UNCHANGED <<known, progress, saved, under, own, alive, log, halfVars, visible, popVars>>
+
+Start ==
+  /\ Explored("Start", saved)
+  /\ ~up
+
+  /\ up' = TRUE
+  /\ progress' = saved
+  /\ UNCHANGED <<acts, known, saved, under, heard, failed, own, alive, log, halfVars, visible, popVars>>
+
+\* ---- Other masters ----
+
+Die(m) ==
+  /\ Explored("Die", m)
+  /\ alive[m]
+
+  /\ alive' = [alive EXCEPT ![m] = FALSE]
+  /\ UNCHANGED <<slaveVars, under, log, halfVars, visible, popVars>>
+
+\* It comes back, with all that it had.
+Return(m) ==
+  /\ Explored("Return", m)
+  /\ ~alive[m]
+
+  /\ alive' = [alive EXCEPT ![m] = TRUE]
+  /\ UNCHANGED <<slaveVars, under, log, halfVars, visible, popVars>>
+
+\* ---- Half messages ----
+
+\* A producer decides.  Its first word goes to its own group: the master that is gone may have had it, and then
+\* the slave's log has it, too.
+End(h, how, told) ==
+  /\ Explored("End", <<h, how, told>>)
+  /\ ended[h] = "open"
+
+  /\ ended' = [ended EXCEPT ![h] = how]
+  /\ op' = IF told THEN op \cup {h} ELSE op
+  /\ visible' = IF told /\ how = "commit" THEN visible \cup {h} ELSE visible
+  /\ UNCHANGED <<slaveVars, under, alive, log, popVars>>
+
+\* Whoever has a half message asks its producer, again and again, and shows it when that says so.
+\*                                                                         \* CHECK Unasked
+IsCommitted(h) == ended[h] = "commit"
+Check(h, m) ==
+  /\ Explored("Check", <<h, m>>)
+  /\ alive[m]
+  /\ h \in log[m]
+  /\ h \notin visible
+  /\ IsCommitted(h)
+
+  /\ visible' = visible \cup {h}
+  /\ UNCHANGED <<slaveVars, under, alive, log, halfVars, popVars>>
+
+\* ---- Pops ----
+
+\* Where a check point may go.                                              \* CHECK Meets
+MayHold(p, m) == m \in Targets
+\* A consumer pops from the slave, whose check point goes to a master.
+CheckPoint(p, m) ==
+  /\ Explored("CheckPoint", <<p, m>>)
+  /\ up
+  /\ acts
+  /\ ckAt[p] = None
+  /\ MayHold(p, m)
+  /\ alive[m]
+
+  /\ ckAt' = [ckAt EXCEPT ![p] = m]
+  /\ UNCHANGED <<slaveVars, under, alive, log, halfVars, visible, ackAt, accepted, revived>>
+
+\* Where an ACK may go: to its check point, wherever others go.             \* CHECK Meets
+MayAck(p, m) == m = ckAt[p]
+\* A consumer has done what it popped; it is told when that is stored.
+Acknowledge(p, m) ==
+  /\ Explored("Acknowledge", <<p, m>>)
+  /\ up
+  /\ acts
+  /\ ckAt[p] # None
+  /\ ackAt[p] = None
+  /\ p \notin revived
+  /\ alive[m]
+  /\ MayAck(p, m)
+
+  /\ ackAt' = [ackAt EXCEPT ![p] = m]
+  /\ accepted' = accepted \cup {p}
+  /\ UNCHANGED <<slaveVars, under, alive, log, halfVars, visible, ckAt, revived>>
+
+\* The time of a check point is up, and its master has no ACK of it,        \* CHECK Names
+Cancels(p, m) == ackAt[p] = m
+Revive(p, m) ==
+  /\ Explored("Revive", <<p, m>>)
+  /\ ckAt[p] = m
+  /\ alive[m]
+  /\ ~Cancels(p, m)
+  /\ p \notin revived
+
+  /\ revived' = revived \cup {p}
+  /\ UNCHANGED <<slaveVars, under, alive, log, halfVars, visible, ckAt, ackAt, accepted>>
+
+-----------------------------------------------------------------------------
+Next ==
+  \/ \E is \in BOOLEAN : Act(is)
+  \/ \E m \in Master : LearnRoute(m) \/ Die(m) \/ Return(m)
+  \/ \E r \in Record, m \in Master : Put(r, m) \/ FailPut(r, m)
+  \/ \E r \in Record, m \in Master, answers \in BOOLEAN : StorePut(r, m, answers)
+  \/ \E r \in Record : PutHere(r)
+  \/ Pass \/ Save \/ Stop \/ Start
+  \/ \E h \in Half, how \in {"commit", "rollback"}, told \in BOOLEAN : End(h, how, told)
+  \/ \E h \in Half, m \in Master : Check(h, m)
+  \/ \E p \in Pop, m \in Master : CheckPoint(p, m) \/ Acknowledge(p, m) \/ Revive(p, m)
+
+Spec == Init /\ [][Next]_vars
+===============================================================================

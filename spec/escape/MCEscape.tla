@@ -1,0 +1,14 @@
+------------------------------- MODULE MCEscape -------------------------------
+(* Finite models of Escape: what they explore. *)
+EXTENDS EscapeProperties, TLC
+
+Bounded(action, x) ==
+  CASE action = "PutHere" -> MayPutHere(x) /\ x \notin own
+    [] OTHER -> TRUE
+
+\* Masters do not die, and the slave knows them.
+Calm(action, x) == action \notin {"Die", "Return", "LearnRoute"} /\ Bounded(action, x)
+
+\* For liveness: the slave does not stop, so it need not write down what it has passed.
+Steady(action, x) == action \notin {"Stop", "Save"} /\ Bounded(action, x)
+===============================================================================
