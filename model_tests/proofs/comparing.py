@@ -6,7 +6,7 @@ Of what is hidden nothing is compared: the formulas allow at least the steps of 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -14,12 +14,13 @@ import z3
 
 from tlatrace.errors import EvaluationError
 from tlatrace.oracle import Model, ModelState
+from tlatrace.oracle import Step as ModelStep
 from tlatrace.runtime.values import RuntimeValue, model_value
 from tlatrace.symbolic import Specification, Step
 from tlatrace.symbolic.hidden import Unknowns, has_hidden, same
 from tlatrace.symbolic.values import Set, Symbolic, all_of, any_of, equal, implies, literal
 
-__all__ = ["Comparison", "Transition", "by_pre", "with_parts_of", "with_same_change"]
+__all__ = ["Comparison", "Transition", "by_pre", "steps_and_others", "with_parts_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,26 @@ def with_same_change(pre: ModelState, post: ModelState, elsewhere: ModelState) -
         there if before == after else after
         for before, after, there in zip(pre, post, elsewhere, strict=True)
     )
+
+
+def steps_and_others(
+    comparison: Comparison,
+    steps: Iterable[ModelStep],
+    pre: ModelState,
+    states: Sequence[ModelState],
+    choice: random.Random,
+) -> Iterator[Transition]:
+    """Yield the steps from a state, and steps like them with parts of other states in them."""
+    for step in steps:
+        yield comparison.judged(pre, step.action, step.params, step.post)
+        other = choice.choice(states)
+        yield comparison.judged(
+            pre, step.action, step.params, with_parts_of(step.post, other, choice)
+        )
+        elsewhere = with_parts_of(pre, other, choice)
+        yield comparison.judged(
+            elsewhere, step.action, step.params, with_same_change(pre, step.post, elsewhere)
+        )
 
 
 def is_value(symbolic: Symbolic, value: RuntimeValue, unknowns: Unknowns) -> z3.BoolRef:

@@ -22,8 +22,8 @@ from model_tests.proofs.comparing import (
     Comparison,
     Transition,
     by_pre,
+    steps_and_others,
     with_parts_of,
-    with_same_change,
 )
 from rocketproof.commands.prove import command
 from rocketproof.theorems.inductions import Variant
@@ -112,18 +112,9 @@ def is_small(state: ModelState) -> bool:
 def transitions_from(pre: ModelState, choice: random.Random) -> Iterator[Transition]:
     """Yield a step of each action from a state, and steps like them that are corrupted."""
     ways = walker().successors(pre)
-    for action in sorted({way.action or "" for way in ways}):
-        step = choice.choice([way for way in ways if way.action == action])
-        assert step.action is not None
-        yield comparison().judged(pre, step.action, step.params, step.post)
-        other = choice.choice(states())
-        yield comparison().judged(
-            pre, step.action, step.params, with_parts_of(step.post, other, choice)
-        )
-        elsewhere = with_parts_of(pre, other, choice)
-        yield comparison().judged(
-            elsewhere, step.action, step.params, with_same_change(pre, step.post, elsewhere)
-        )
+    actions = sorted({way.action or "" for way in ways})
+    steps = [choice.choice([way for way in ways if way.action == action]) for action in actions]
+    return steps_and_others(comparison(), steps, pre, states(), choice)
 
 
 def with_another_file(state: ModelState, choice: random.Random) -> ModelState:

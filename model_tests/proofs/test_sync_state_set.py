@@ -20,8 +20,8 @@ from model_tests.proofs.comparing import (
     Comparison,
     Transition,
     by_pre,
+    steps_and_others,
     with_parts_of,
-    with_same_change,
 )
 from rocketproof.theorems.sync_state_set import (
     INVARIANTS,
@@ -93,16 +93,7 @@ def states() -> tuple[ModelState, ...]:
 
 def transitions_from(pre: ModelState, choice: random.Random) -> Iterator[Transition]:
     """Yield the steps from a state, and steps like them that are corrupted."""
-    for step in walker_at(pre).successors(pre):
-        yield comparison().judged(pre, step.action, step.params, step.post)
-        other = choice.choice(states())
-        yield comparison().judged(
-            pre, step.action, step.params, with_parts_of(step.post, other, choice)
-        )
-        elsewhere = with_parts_of(pre, other, choice)
-        yield comparison().judged(
-            elsewhere, step.action, step.params, with_same_change(pre, step.post, elsewhere)
-        )
+    return steps_and_others(comparison(), walker_at(pre).successors(pre), pre, states(), choice)
 
 
 def test_invariants_have_the_values_of_the_compiled_model() -> None:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import Final, Literal
+from typing import Final, Literal, Protocol, TypeVar
 
 from rocketproof.theorems import (
     consistent_point,
@@ -60,6 +60,26 @@ class Theorem:
                 return f" for {sizes[0]} to {sizes[-1]} {unit}"
 
 
+class _Described(Protocol):
+    """A variant of a theorem, whichever module it is of."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def description(self) -> str: ...
+
+
+V = TypeVar("V", bound=_Described)
+
+
+def _false(variants: Iterable[V], state: Callable[[V, int], Induction]) -> tuple[FalseTheorem, ...]:
+    return tuple(
+        FalseTheorem(name=one.name, description=one.description, state=partial(state, one))
+        for one in variants
+    )
+
+
 def _of_one_node(variant: Variant, _: int) -> Induction:
     return snapshot_loading.false_variant(variant)
 
@@ -68,98 +88,49 @@ THEOREMS: Final[Mapping[str, Theorem]] = MappingProxyType(
     {
         consistent_point.NAME: Theorem(
             state=consistent_point.theorem,
-            variants=tuple(
-                FalseTheorem(
-                    name=variant.name,
-                    description=variant.description,
-                    state=partial(consistent_point.false_variant, variant),
-                )
-                for variant in consistent_point.VARIANTS
-            ),
+            variants=_false(consistent_point.VARIANTS, consistent_point.false_variant),
             unit="entries",
             smallest=2,
             largest=5,
         ),
         sync_state_set.NAME: Theorem(
             state=sync_state_set.theorem,
-            variants=tuple(
-                FalseTheorem(
-                    name=variant.name,
-                    description=variant.description,
-                    state=partial(sync_state_set.false_variant, variant),
-                )
-                for variant in sync_state_set.VARIANTS
-            ),
+            variants=_false(sync_state_set.VARIANTS, sync_state_set.false_variant),
             unit="brokers",
             smallest=2,
             largest=5,
         ),
         lock_quorum.NAME: Theorem(
             state=lock_quorum.theorem,
-            variants=tuple(
-                FalseTheorem(
-                    name=variant.name,
-                    description=variant.description,
-                    state=partial(lock_quorum.false_variant, variant),
-                )
-                for variant in lock_quorum.VARIANTS
-            ),
+            variants=_false(lock_quorum.VARIANTS, lock_quorum.false_variant),
             unit="brokers",
             smallest=1,
             largest=7,
         ),
         snapshot_loading.NAME: Theorem(
             state=lambda _: snapshot_loading.theorem(),
-            variants=tuple(
-                FalseTheorem(
-                    name=variant.name,
-                    description=variant.description,
-                    state=partial(_of_one_node, variant),
-                )
-                for variant in snapshot_loading.VARIANTS
-            ),
+            variants=_false(snapshot_loading.VARIANTS, _of_one_node),
             unit=None,
             smallest=1,
             largest=1,
         ),
         one_leader_per_term.NAME: Theorem(
             state=one_leader_per_term.theorem,
-            variants=tuple(
-                FalseTheorem(
-                    name=variant.name,
-                    description=variant.description,
-                    state=partial(one_leader_per_term.false_variant, variant),
-                )
-                for variant in one_leader_per_term.VARIANTS
-            ),
+            variants=_false(one_leader_per_term.VARIANTS, one_leader_per_term.false_variant),
             unit="nodes",
             smallest=3,
             largest=5,
         ),
         leader_completeness.NAME: Theorem(
             state=leader_completeness.theorem,
-            variants=tuple(
-                FalseTheorem(
-                    name=variant.name,
-                    description=variant.description,
-                    state=partial(leader_completeness.false_variant, variant),
-                )
-                for variant in leader_completeness.VARIANTS
-            ),
+            variants=_false(leader_completeness.VARIANTS, leader_completeness.false_variant),
             unit="nodes",
             smallest=3,
             largest=5,
         ),
         meta_monotone.NAME: Theorem(
             state=meta_monotone.theorem,
-            variants=tuple(
-                FalseTheorem(
-                    name=variant.name,
-                    description=variant.description,
-                    state=partial(meta_monotone.false_variant, variant),
-                )
-                for variant in meta_monotone.VARIANTS
-            ),
+            variants=_false(meta_monotone.VARIANTS, meta_monotone.false_variant),
             unit="brokers",
             smallest=2,
             largest=4,
