@@ -93,7 +93,7 @@ class SurvivingFiles:
         return replace(told, snapshot=snapshot, needless=self._needless)
 
     def needless(self) -> Iterator[str]:
-        """Yield the files that have nothing of the log, and that would come back without it.
+        """Yield the files that have nothing of the log, those too that a power cut brings back.
 
         Raises: DLedgerFileError, DiskError
         """
