@@ -31,7 +31,7 @@ from rocketha.runtime.effects import Then
 from rocketha.runtime.events import ConnectionLost, RequestEvent
 from rocketha.runtime.node_host import NodeHost
 from rocketha.sim.engine.faults import FaultCounts
-from rocketha.sim.engine.node import FIRST_NAME_SERVER, Node
+from rocketha.sim.engine.node import FIRST_NAME_SERVER, Node, broker_address
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import PerPurposeStreams
 from rocketha.sim.engine.remoting_calls import Arrived, Content, OnAnswer
@@ -241,11 +241,10 @@ class ManualRoute:
     def _server(self) -> Node[NameServerState]:
         return self._cluster.name_servers[_SERVER]
 
-    def _registered(self, broker: BrokerId) -> Registration:
+    def _registered(self, broker: BrokerId) -> Registration | None:
         """Return what the name server has of a broker."""
-        group = self._server.running().groups[BROKER_NAME]
-        address = self._cluster.plan.brokers[broker - 1].address
-        return next(one for one in group.brokers.values() if one.address == address)
+        group = self._server.running().groups.get(BROKER_NAME)
+        return None if group is None else group.found(broker_address(broker))
 
     def _find(self, code: NameServerCode, sender: BrokerId) -> _Said | None:
         for said in self._calls.requests:
@@ -257,27 +256,23 @@ class ManualRoute:
         """Return what tells a broker of the smallest brokerId, and is the only thing that does."""
         if self._broker(broker).state is None:
             return None
-        notes = [said for said in self._calls.requests if said.receiver == broker]
-        answers = [one for one in self._calls.answers if one[0].sender == broker]
-        notes = [one for one in notes if one.start == self._broker(broker).incarnation]
-        answers = [one for one in answers if one[0].start == self._broker(broker).incarnation]
-        if len(notes) + len(answers) != 1:
-            return None
-        return notes[0] if notes else answers[0]
+        start = self._broker(broker).incarnation
+        notes: list[_Said | tuple[_Said, RemotingCommand]] = [
+            *(one for one in self._calls.requests if (one.receiver, one.start) == (broker, start)),
+            *(a for a in self._calls.answers if (a[0].sender, a[0].start) == (broker, start)),
+        ]
+        return notes[0] if len(notes) == 1 else None
 
     def _removes(self, broker: BrokerId) -> bool:
         if removals := self._server.running().removals:
-            return removals[0].meant.address == self._cluster.plan.brokers[broker - 1].address
-        said = self._find(NameServerCode.UNREGISTER_BROKER, broker)
-        group = self._server.running().groups.get(BROKER_NAME)
-        address = self._cluster.plan.brokers[broker - 1].address
-        known = None if group is None else group.found(address)
+            return removals[0].meant.address == broker_address(broker)
+        said, known = self._find(NameServerCode.UNREGISTER_BROKER, broker), self._registered(broker)
         return said is not None and known is not None and known.conn == said.arrived.conn
 
     # ---- the steps ----
 
     def _hear(self, said: _Said) -> None:
-        """Let a request arrive, and the answer to a registration at once."""
+        """Let a request arrive."""
         self._calls.requests.remove(said)
         if said.on_answer is not None:
             self._calls.waiting[said.arrived.command.opaque] = said
@@ -318,8 +313,9 @@ class ManualRoute:
             case "ReceiveRegistration", (str(), int() as broker):
                 self._receive_registration(BrokerId(broker))
             case "Decide", (str(), int() as broker):
-                conn = self._registered(BrokerId(broker)).conn
-                self._host(_SERVER).take(ConnectionLost(conn=conn))
+                known = self._registered(BrokerId(broker))
+                assert known is not None, f"{broker} is not registered"
+                self._host(_SERVER).take(ConnectionLost(conn=known.conn))
             case "Remove", (str(), int() as broker):
                 if not self._server.running().removals:
                     said = self._find(NameServerCode.UNREGISTER_BROKER, BrokerId(broker))

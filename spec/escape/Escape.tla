@@ -16,9 +16,9 @@
    lost, or says that it failed although it did not; a slave that begins and ceases to act, stops and starts
    again; halves that a producer ends at some time, early enough for the slave's own log to have that, or
    later; check points, their ACKs, and time that is up for both.
-   Not modelled: that a slave which has started again hears no answer to what it put before; order, time, the group's own
-   master (it is gone; PreOnline has its return), how often a put is tried again, several slaves, topics, ACKs
-   in batches, and changes of the invisible time.
+   Not modelled: that a slave which has started again hears no answer to what it put before; order and time;
+   the group's own master (it is gone; PreOnline has its return); how often a put is tried again; several
+   slaves, topics, ACKs in batches, and changes of the invisible time.
 
    Source: EscapeBridge, ScheduleMessageService, TransactionalMessageServiceImpl, TimerMessageStore.doPut,
    PopBufferMergeService, AckMessageProcessor, PopReviveService of apache/rocketmq at 8fc57f1468; published

@@ -12,8 +12,8 @@
 | masters named             | a name server | to each slave that registers, in its answer          |
 | the silent left out       | a name server | of each answer, once a broker has said nothing for   |
 |                           |               | its time, a scan and the wait for a removal          |
-| the gone heard no more    | a name server | over a channel that is closed, or for whose end or   |
-|                           |               | silence it takes a broker for gone                   |
+| the gone heard no more    | a name server | over the channel of a broker that it takes for gone: |
+|                           |               | it has ended, or the name server closes it           |
 | notices in full           | a name server | each says where the smallest brokerId is, and who    |
 |                           |               | has come or gone                                     |
 | versions compared         | a name server | with what is registered, in its answer               |
@@ -292,7 +292,7 @@ def _silent_left_out(run: RecordedRun) -> Iterator[Due]:
 
 
 def _heard_no_more(run: RecordedRun) -> Iterator[Due]:
-    """Look at the channel of who is taken for gone: it has ended, or the name server closes it."""
+    """Find who is taken for gone without having said so, and what comes over its channel later."""
     for name_server, _ in _nodes(run, "name server"):
         records = run.by_node[name_server]
         heard: dict[tuple[int, str], int] = {}

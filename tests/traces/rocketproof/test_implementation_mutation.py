@@ -6,7 +6,7 @@ import ast
 import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NoReturn
 
 import pytest
 from click.testing import CliRunner, Result
@@ -15,8 +15,10 @@ from rocketha.histories import Broken
 from rocketproof import protocols
 from rocketproof.commands import mutate_implementation
 from rocketproof.commands.mutate_implementation import command
+from rocketproof.implementation_mutation import examination
 from rocketproof.implementation_mutation.effects import effect_names
 from rocketproof.implementation_mutation.equivalents import read_equivalents
+from rocketproof.implementation_mutation.limits import NoEnd
 from rocketproof.implementation_mutation.measure import (
     Class,
     Measurement,
@@ -340,3 +342,24 @@ def test_a_result_without_a_process_counts_as_an_error() -> None:
     sample = Sample(protocol="lock_quorum", mutations=[mutation], seeds=(0,), equivalents={})
     found = Measurement(sample, [result])
     assert (found.rate("all"), found.rate("all but errors")) == (Rate(1, 1), Rate(0, 1))
+
+
+def test_runs_have_a_limit_and_judges_of_their_traces_have_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What a judge needs says nothing of the implementation; that it fails does."""
+
+    def over(_seconds: float) -> NoReturn:
+        raise NoEnd
+
+    monkeypatch.setattr(examination, "cpu_limit", over)
+    subject, key = examination._Subject(PROTOCOLS["lock_quorum"], {}), RunKey(3)
+
+    subject._ask(Column.WHOLE_STATES, key, ())
+    assert subject.rejected == {}
+    assert not subject._guarded(key, lambda: None)
+    assert subject.rejected == {Column.ERRORS: Rejected(key, "no end within 10 s of the processor")}
+
+    del subject.rejected[Column.ERRORS]
+    subject._ask(Column.RECORDS, key, (object(),))  # type: ignore[arg-type]
+    assert subject.rejected[Column.ERRORS].reason.startswith("AttributeError")
