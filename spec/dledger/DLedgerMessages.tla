@@ -183,6 +183,24 @@ RefuseMisdirected(m, l, t, r, a) ==
 
   /\ UNCHANGED vars
 
+\* ---- What is told to who wants m to lead instead of l, in term t; m is None if it is no member ----
+
+\* The reasons why not, in the order in which they are looked at (DLedgerResponseCode).
+TransferAnswers == {"UNEXPECTED_ARGUMENT", "UNKNOWN_MEMBER", "INCONSISTENT_TERM", "NOT_LEADER",
+                    "FALL_BEHIND_TOO_MUCH", "LEADER_TRANSFERRING"}
+TransferRefusal(n, l, m, t) ==
+  IF l # n THEN "UNEXPECTED_ARGUMENT" ELSE IF m = None THEN "UNKNOWN_MEMBER"
+  ELSE IF t # term[n] THEN "INCONSISTENT_TERM" ELSE IF role[n] # "Leader" THEN "NOT_LEADER"
+  ELSE IF m = n THEN "UNEXPECTED_ARGUMENT" ELSE None
+\* n refuses for r; who may lead must lack less than `most` entries of its leader's.
+RefuseTransfer(n, l, m, t, most, r) ==
+  /\ LET why == TransferRefusal(n, l, m, t)
+     IN \/ r = why
+        \/ why = None /\ r = "FALL_BEHIND_TOO_MUCH" /\ End(n) >= most
+        \/ why = None /\ r = "LEADER_TRANSFERRING" /\ \E q \in transfers : q.from = n
+
+  /\ UNCHANGED vars
+
 \* ---- What is missed of a member that is done with what has come ----
 
 \* Who reads a trace knows no step that does what n has done.
@@ -312,6 +330,7 @@ SaysElse(n) ==
   \/ \E t, i, j \in Nat : AnswerWrite(n, t, i, j)
   \/ \E r \in ClientAnswers, w \in Node \cup {None} : RefuseClient(n, r, w)
   \/ \E l \in Node \cup {None}, t, a \in Nat, r \in MisdirectedAnswers : RefuseMisdirected(n, l, t, r, a)
+  \/ \E l, m \in Node \cup {None}, t, most \in Nat, r \in TransferAnswers : RefuseTransfer(n, l, m, t, most, r)
   \/ \E S \in SUBSET Node, i \in Nat : CountHolders(n, S, i)
   \/ \E t, i \in Nat : AcknowledgePush(n, t, i)
   \/ \E l \in Node, t \in Nat : SendHeartbeat(n, l, t) \/ TakeCommit(n, l, t)

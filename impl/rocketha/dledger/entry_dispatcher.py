@@ -203,11 +203,11 @@ def _append(
     Source: EntryDispatcher.doAppend, sendBatchAppendEntryRequest, doCommit
     """
     log, effects = around.log, list[Effect]()
+    may_push = len(dispatcher.pending) < _MAX_PENDING
+    if may_push and dispatcher.write_index <= log.before_begin_index:
+        installs = replace(dispatcher, type=DispatcherState.INSTALL_SNAPSHOT, pending=())
+        return _install(state, peer, installs, around)
     while dispatcher.write_index <= log.end_index and len(dispatcher.pending) < _MAX_PENDING:
-        if dispatcher.write_index <= log.before_begin_index:
-            installs = replace(dispatcher, type=DispatcherState.INSTALL_SNAPSHOT, pending=())
-            state, sent = _install(state, peer, installs, around)
-            return state, [*effects, *sent]
         entries = _batch(dispatcher.write_index, around)
         last = entries[-1].index
         dispatcher = replace(

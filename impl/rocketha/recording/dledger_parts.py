@@ -101,6 +101,7 @@ def settings_of(config: DLedgerConfig) -> Parts:
         "apply_wait_ms": config.apply_wait_ms,
         "legacy_push": config.legacy_push,
         "leadership_transfer_wait_timeout_ms": config.leadership_transfer_wait_timeout_ms,
+        "max_leadership_transfer_wait_index": config.max_leadership_transfer_wait_index,
         "enable_snapshot": config.enable_snapshot,
         "snapshot_threshold": config.snapshot_threshold,
         "max_snapshot_reserved_num": config.max_snapshot_reserved_num,

@@ -15,7 +15,7 @@ from rocketha.sim.dledger.cluster import DLedgerCluster, DLedgerStep
 from rocketha.sim.dledger.machine import MemberStepped
 from rocketha.sim.dledger.plan import (
     DISK_FAULTS,
-    MISDIRECTED,
+    MISTAKES,
     NEMESES,
     DLedgerPlan,
     draw_dledger_run,
@@ -91,7 +91,7 @@ def test_every_nemesis_and_every_other_fault_strikes_within_these_seeds(runs: Ru
     for group, _ in runs:
         struck.update(group.report.faults)
 
-    assert SIMULATION.faults == (*DLEDGER_FAULTS, *NEMESES, *DISK_FAULTS, *MISDIRECTED)
+    assert SIMULATION.faults == (*DLEDGER_FAULTS, *NEMESES, *DISK_FAULTS, *MISTAKES)
     assert set(struck) == {fault.value for fault in SIMULATION.faults}
     assert SIMULATION.bugs == DLEDGER_BUGS
 

@@ -22,7 +22,7 @@ from tlatrace.judgement.verdict import Conforms, Diverges
 from tlatrace.trace import Event, Trace
 
 PLUG: Final = PROTOCOLS["dledger"]
-SEEDS: Final = (0, 7)
+SEEDS: Final = (0, 1, 7)
 """Runs in which everything is said that the cases change, and everything is waited for."""
 
 _SUCCESS: Final = int(DLedgerResponseCode.SUCCESS)
@@ -219,9 +219,17 @@ def test_a_client_that_is_told_twice_diverges() -> None:
 
 
 @pytest.mark.java
-@pytest.mark.parametrize("change", [{"code": _SUCCESS}, {"term": 9}])
-def test_a_misdirected_request_that_is_answered_otherwise_diverges(change: Body) -> None:
-    run = run_with("RefuseMisdirected")
+@pytest.mark.parametrize(
+    ("action", "change"),
+    [
+        ("RefuseMisdirected", {"code": _SUCCESS}),
+        ("RefuseMisdirected", {"term": 9}),
+        ("RefuseTransfer", {"code": _SUCCESS}),
+        ("RefuseTransfer", {"code": int(DLedgerResponseCode.FALL_BEHIND_TOO_MUCH)}),
+    ],
+)
+def test_who_is_outside_and_is_answered_otherwise_diverges(action: str, change: Body) -> None:
+    run = run_with(action)
 
     def otherwise(record: NodeRecord) -> NodeRecord:
         told = [
@@ -235,11 +243,25 @@ def test_a_misdirected_request_that_is_answered_otherwise_diverges(change: Body)
         ]
         return msgspec.structs.replace(record, answered=tuple(told))
 
-    at = first(run[1], "RefuseMisdirected")
-    (verdict,) = judged([with_change(run, at, otherwise, is_action("RefuseMisdirected"))])
+    at = first(run[1], action)
+    (verdict,) = judged([with_change(run, at, otherwise, is_action(action))])
 
     assert isinstance(verdict, Diverges)
-    assert verdict.action == "RefuseMisdirected"
+    assert verdict.action == action
+
+
+@pytest.mark.java
+def test_an_operator_who_is_not_answered_and_gets_no_other_leader_is_missed() -> None:
+    run = run_with("RefuseTransfer")
+
+    def silent(record: NodeRecord) -> NodeRecord:
+        return msgspec.structs.replace(record, answered=())
+
+    at = first(run[1], "RefuseTransfer")
+    (verdict,) = judged([with_change(run, at, silent, is_action("LeaveUnanswered"))])
+
+    assert isinstance(verdict, Diverges)
+    assert verdict.action == "LeaveUnanswered"
 
 
 @pytest.mark.java

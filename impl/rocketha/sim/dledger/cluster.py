@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -10,6 +11,7 @@ from typing import Any, Final, Protocol, TypeAlias
 from rocketha.dledger.node_state import NodeState
 from rocketha.recording.recorder import NOT_RECORDED, Recording
 from rocketha.sim.dledger.clients import Clients
+from rocketha.sim.dledger.failed_starts import fail_a_start
 from rocketha.sim.dledger.machine import DLedgerMachine, Member, MemberStepped, SavedClient
 from rocketha.sim.dledger.member import end_in_step
 from rocketha.sim.dledger.plan import DLedgerPlan
@@ -104,6 +106,8 @@ class DLedgerCluster:
         self._observer = observer
         self.machines: dict[BrokerId, DLedgerMachine] = {}
         self.members: dict[BrokerId, Member] = {}
+        self._starts: Counter[BrokerId] = Counter()
+        """How often each member has come back."""
         self._unbegun = set(map(BrokerId, range(1, len(plan.configs) + 1)))
         """Who has not taken its first event."""
         for config, clock in zip(plan.configs, plan.clocks, strict=True):
@@ -183,6 +187,9 @@ class DLedgerCluster:
     def restart(self, node: Node[NodeState]) -> None:
         """Let a member come back that is down."""
         assert node.state is None
+        if not self.is_calm:
+            self._starts[node.id] += 1
+            fail_a_start(self.members[node.id], self, self._starts[node.id])
         self.members[node.id].start()
         self._tell(MemberStarted(node.id))
         self.members[node.id].begin()

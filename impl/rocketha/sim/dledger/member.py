@@ -17,7 +17,7 @@ from rocketha.dledger.node import started as node_started
 from rocketha.dledger.node_state import NodeState
 from rocketha.dledger.performers import AppliedMachine, DLedgerFiles, LedgerPerformer
 from rocketha.dledger.store_options import StoreOptions
-from rocketha.errors import DLedgerFileError, TermFileError
+from rocketha.errors import DiskError, DLedgerFileError, TermFileError
 from rocketha.formats.dledger_index_file import INDEX_UNIT_SIZE
 from rocketha.known_bugs import Bugs
 from rocketha.recording.dledger_parts import OnDisk, reported_on_disk
@@ -27,7 +27,12 @@ from rocketha.runtime.effects import AnswerClient, RefuseRequest, Respond, SendR
 from rocketha.runtime.events import RequestEvent, TimerFired
 from rocketha.runtime.performer import Performer
 from rocketha.runtime.ports import StepUnderWay
-from rocketha.sim.dledger.failing_disk import FailingDisk, copied_files, is_done_on
+from rocketha.sim.dledger.failing_disk import (
+    DiskFailure,
+    FailingDisk,
+    copied_files,
+    is_done_on,
+)
 from rocketha.sim.dledger.surviving_files import SurvivingFiles
 from rocketha.sim.engine.crash_points import CrashPoints, Ending
 from rocketha.sim.engine.failure import CoreFailure
@@ -208,6 +213,22 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
             seed=self._cluster.draw_seed(node),
             now_ms=self.now_ms(),
         )
+
+    def fails_to_start(self, failure: DiskFailure) -> bool:
+        """Try to start on a disk that fails meanwhile, and tell whether that ended it."""
+        node = self.machine
+        node.device.fail(failure)
+        try:
+            with self._damaged_by_bugs():
+                DLedgerFiles.open(node.device, STORE, self.new_machine())
+        except DiskError:
+            if failure.ending.end is not Fault.PROCESS_CRASH:
+                is_torn = failure.ending.end is Fault.TORN_WRITE
+                node.lose_power(failure.ending.rng if is_torn else None)
+            return True
+        finally:
+            node.device.fail(None)
+        return False
 
     @contextmanager
     def _damaged_by_bugs(self) -> Iterator[None]:

@@ -13,7 +13,14 @@ from rocketha.known_bugs import Bugs
 from rocketha.known_bugs.dledger import elector_rules, pusher_rules
 from rocketha.known_bugs.register import answer_rules, read_rules
 from rocketha.sim.engine.clock import TRUE_TIME, Clock
-from rocketha.sim.engine.faults import DLEDGER_FAULTS, Fault, FaultPlan, draw_plan, with_fault
+from rocketha.sim.engine.faults import (
+    DLEDGER_FAULTS,
+    Fault,
+    FaultPlan,
+    Faults,
+    draw_plan,
+    with_fault,
+)
 from rocketha.sim.engine.node import broker_address
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import InjectionPoint, PerPurposeStreams
@@ -21,7 +28,7 @@ from rocketha.types import BrokerId
 
 __all__ = [
     "DISK_FAULTS",
-    "MISDIRECTED",
+    "MISTAKES",
     "NEMESES",
     "DLedgerPlan",
     "draw_dledger_run",
@@ -43,10 +50,17 @@ DISK_FAULTS: Final = (Fault.DISK_ERROR, Fault.DISK_FULL, Fault.SLOW_DISK, Fault.
 """What a disk does to a member. Each has a stream of its own: a seed has otherwise the faults that
 it always had."""
 
-MISDIRECTED: Final = (Fault.MISDIRECTED_REQUEST,)
-"""Who takes a member for another one; a stream of its own, too."""
+MISTAKES: Final = (Fault.MISDIRECTED_REQUEST, Fault.MISTAKEN_OPERATOR)
+"""Of who takes a member for something that it is not; streams of their own, too."""
 
 _NEMESIS_GAPS_MS: Final = (1_500, 4_000)
+_GAPS_MS: Final = {
+    Fault.DISK_ERROR: (500, 2_000),
+    Fault.DISK_FULL: (500, 2_000),
+    Fault.MISTAKEN_OPERATOR: (300, 1_000),
+}
+"""What is rarely noticed by what a member is in the middle of comes more often."""
+_FLUSH_INTERVALS_MS: Final = (1, 1, 10, 200)
 _RATES_PERMILLE: Final = (900, 970, 1_030, 1_100)
 _OFFSET_MS: Final = 100_000
 _NEVER_MS: Final = 10**9
@@ -54,6 +68,8 @@ _APPLY_WAITS_MS: Final = (0, 0, 20, 150)
 _PENDING_REQUESTS: Final = (2, *[10_000] * 15)
 """So many clients wait for their entries at most; 10,000 in DLedger."""
 _CLIENT_LOSS_PERCENT: Final = (5, 30)
+_TRANSFER_WAIT_INDEXES: Final = (1_000, 1_000, 1_000, 2)
+"""Who lacks so many entries is handed no leadership; 1,000 in DLedger."""
 _LATE_START_MAX_MS: Final = 300
 _RESTARTS: Final = 4
 _WAITS: Final = 0
@@ -91,16 +107,7 @@ class DLedgerPlan:
 
 def draw_dledger_run(streams: PerPurposeStreams, options: SimOptions) -> DLedgerPlan:
     """Draw one run."""
-    rng, share = streams.of("plan"), 1.0 if streams.redrawn else 0.35
-    cuts = streams.of("plan", Fault.CUT_IN_STEP)
-    faults = draw_plan(rng, DLEDGER_FAULTS, options.faults, share=share, cuts=cuts)
-    for nemesis in NEMESES:
-        if rng.random() < share:
-            faults = with_fault(faults, nemesis, options.faults, rng.choice(_NEMESIS_GAPS_MS))
-    for fault in (*DISK_FAULTS, *MISDIRECTED):
-        own = streams.of("plan", fault)
-        if own.random() < share:
-            faults = with_fault(faults, fault, options.faults, own.choice(_NEMESIS_GAPS_MS))
+    rng, faults = streams.of("plan"), _draw_faults(streams, options.faults)
     numbers = [BrokerId(number) for number in range(1, options.brokers + 1)]
     peers = tuple(map(broker_address, numbers))
     with_snapshots = rng.randrange(3) > 0
@@ -108,10 +115,10 @@ def draw_dledger_run(streams: PerPurposeStreams, options: SimOptions) -> DLedger
     threshold, batches = rng.choice((3, 8, 20)), rng.randrange(2) == 0
     apply_wait_ms = streams.of("plan", "apply").choice(_APPLY_WAITS_MS)
     as_releases = _draw_release(streams, with_snapshots=with_snapshots)
-    drawn_steps = rng.randrange(300, 900)
+    steps = rng.randrange(300, 900)
     loss = rng.choice(_CLIENT_LOSS_PERCENT) if Fault.CLIENT_LOSS in faults else 0
     return DLedgerPlan(
-        steps=drawn_steps if options.steps is None else options.steps,
+        steps=steps if options.steps is None else options.steps,
         faults=faults,
         bugs=options.bugs,
         configs=tuple(
@@ -135,7 +142,7 @@ def draw_dledger_run(streams: PerPurposeStreams, options: SimOptions) -> DLedger
                     max_wait_ack_time_ms=500,
                     enable_batch_append=batches,
                     max_batch_append_size=200,
-                    flush_file_interval_ms=rng.choice((1, 10)),
+                    flush_file_interval_ms=rng.choice(_FLUSH_INTERVALS_MS),
                     **as_releases,
                     snapshot_threshold=threshold,
                     max_snapshot_reserved_num=2,
@@ -161,16 +168,35 @@ def draw_dledger_run(streams: PerPurposeStreams, options: SimOptions) -> DLedger
     )
 
 
+def _draw_faults(streams: PerPurposeStreams, allowed: Faults) -> FaultPlan:
+    """Draw what goes wrong, the first draws of a plan."""
+    rng, share = streams.of("plan"), 1.0 if streams.redrawn else 0.35
+    cuts = streams.of("plan", Fault.CUT_IN_STEP)
+    faults = draw_plan(rng, DLEDGER_FAULTS, allowed, share=share, cuts=cuts)
+    for nemesis in NEMESES:
+        if rng.random() < share:
+            faults = with_fault(faults, nemesis, allowed, rng.choice(_NEMESIS_GAPS_MS))
+    for fault in (*DISK_FAULTS, *MISTAKES):
+        own = streams.of("plan", fault)
+        if own.random() < share:
+            gap_ms = own.choice(_GAPS_MS.get(fault, _NEMESIS_GAPS_MS))
+            faults = with_fault(faults, fault, allowed, gap_ms)
+    return faults
+
+
 def _draw_release(streams: PerPurposeStreams, *, with_snapshots: bool) -> dict[str, Any]:
     """Draw whether the group pushes as releases do that have no NOOPs and no snapshots.
 
-    And whether its members wait after a restart, as no release does, and how many clients may wait.
+    And whether its members wait after a restart, as no release does, how many clients may wait, and
+    who lacks too much to be handed the leadership.
     """
     pending = streams.of("plan", "max_pending_requests_num")
+    lacking = streams.of("plan", "max_leadership_transfer_wait_index")
     legacy = streams.of("plan", "legacy").randrange(_PUSHES) == _LEGACY_PUSH
     return {
         "waits_after_restart": draw_restarts(streams),
         "max_pending_requests_num": pending.choice(_PENDING_REQUESTS),
+        "max_leadership_transfer_wait_index": lacking.choice(_TRANSFER_WAIT_INDEXES),
         "legacy_push": legacy,
         "enable_fast_advance_commit_index": not legacy,
         "enable_snapshot": with_snapshots and not legacy,

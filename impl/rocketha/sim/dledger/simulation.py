@@ -9,7 +9,7 @@ from rocketha.obligations.dledger import DLEDGER
 from rocketha.sim.dledger.cluster import DLedgerCluster, DLedgerObserver, NullDLedgerObserver
 from rocketha.sim.dledger.plan import (
     DISK_FAULTS,
-    MISDIRECTED,
+    MISTAKES,
     NEMESES,
     DLedgerPlan,
     draw_dledger_run,
@@ -40,7 +40,7 @@ def _workload(
 
 SIMULATION: Final[Simulation[DLedgerPlan, DLedgerObserver]] = Simulation(
     name="dledger",
-    faults=(*DLEDGER_FAULTS, *NEMESES, *DISK_FAULTS, *MISDIRECTED),
+    faults=(*DLEDGER_FAULTS, *NEMESES, *DISK_FAULTS, *MISTAKES),
     bugs=DLEDGER_BUGS,
     draw_plan=draw_dledger_run,
     workload=_workload,

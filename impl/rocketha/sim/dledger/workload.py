@@ -9,7 +9,6 @@ from typing import Final
 
 from rocketha.dledger.node_state import NodeState
 from rocketha.dledger.push_state import NO_INDEX
-from rocketha.formats.dledger_requests import LeadershipTransferRequest
 from rocketha.histories.clients import LinearizableClients
 from rocketha.histories.linearizability.operation import Kind
 from rocketha.sim.dledger.clients import How
@@ -17,6 +16,7 @@ from rocketha.sim.dledger.cluster import DLedgerCluster
 from rocketha.sim.dledger.disk_faults import DiskFaults
 from rocketha.sim.dledger.machine import Member
 from rocketha.sim.dledger.misdirected_requests import MisdirectedRequests
+from rocketha.sim.dledger.mistaken_operators import MistakenOperators, transfer_request
 from rocketha.sim.dledger.nemeses import Nemeses
 from rocketha.sim.dledger.plan import DLedgerPlan
 from rocketha.sim.engine.clock import TRUE_TIME
@@ -70,6 +70,7 @@ class DLedgerWorkload:
                 cluster.counts.add(Fault.CLOCK_SKEW)
         handlers = {**self._injector.handlers(), **Nemeses(cluster).handlers()}
         handlers |= DiskFaults(cluster).handlers() | MisdirectedRequests(cluster).handlers()
+        handlers |= MistakenOperators(cluster).handlers()
         cluster.clients.loss_percent = plan.client_loss_percent
         cluster.begin()
         for number in range(1, plan.clients + 1):
@@ -176,14 +177,4 @@ class DLedgerWorkload:
         config = leader.config
         transferee = injection.rng.choice(config.others)
         injection.note(f"an operator wants {transferee} to lead instead of {config.self_id}")
-        leader.ask_from_outside(
-            LeadershipTransferRequest(
-                group=config.group,
-                local_id="operator",
-                remote_id=config.self_id,
-                leader_id=config.self_id,
-                term=leader.state.elector.member.curr_term,
-                transfer_id=config.self_id,
-                transferee_id=transferee,
-            )
-        )
+        leader.ask_from_outside(transfer_request(leader, transferee))

@@ -63,6 +63,7 @@ class _Settings(msgspec.Struct, frozen=True):
     group: str = ""
     apply_wait_ms: int = 0
     legacy_push: bool = False
+    max_leadership_transfer_wait_index: int = 0
 
 
 class _Kept(msgspec.Struct, frozen=True):
@@ -205,6 +206,7 @@ class DLedgerRecords(RecordProjection):
             group_name=self._settings.group,
             applies_at_once=at_once,
             legacy_push=self._settings.legacy_push,
+            transfer_wait_index=self._settings.max_leadership_transfer_wait_index,
         )
         self._missed = MissedOfMembers({header.node: header.settings for header in headers})
         self._values = GroupValues()

@@ -86,15 +86,18 @@ class SaidByMembers:
         group_name: str,
         applies_at_once: bool,
         legacy_push: bool = False,
+        transfer_wait_index: int = 0,
     ) -> None:
         """Begin before the first step; `applies_at_once`: no state machine has a queue.
 
         With `legacy_push` a term begins without an entry, and comparisons say less: neither is
-        looked at, nor are answers to pushes.
+        looked at, nor are answers to pushes. Who lacks `transfer_wait_index` entries is handed no
+        leadership.
         """
         self._group = group
         self._group_name = group_name
         self._legacy_push = legacy_push
+        self._transfer_wait_index = transfer_wait_index
         self._applies_at_once = applies_at_once
         self._members = {name: _Member() for name in group.names}
 
@@ -139,11 +142,12 @@ class SaidByMembers:
     ) -> Iterator[Told]:
         """Yield what clients are told in a step, which they perhaps asked for in it.
 
-        And what is answered to requests that are for somebody else.
+        And what is answered to operators, and to requests that are for somebody else.
 
         Raises: RecordError
         """
         yield from self._misdirected(name, heard, answered)
+        yield from self._operators(name, heard, answered)
         one, now = self._members[name], self._group.seen[name]
         for asks in filter(_is_of_client, heard):
             is_write = asks["is"] == "AppendAsked"
@@ -178,6 +182,26 @@ class SaidByMembers:
             code = DLedgerResponseCode(answer.said["code"]).name
             whom = asked.remote_id if asked.remote_id in self._group.names else NONE
             yield "RefuseMisdirected", (name, whom, asked.term + 1, code, answer.said["term"] + 1)
+
+    def _operators(
+        self, name: str, heard: Sequence[object], answered: Sequence[object]
+    ) -> Iterator[Told]:
+        """Yield what is told to who wants another leader; else the leadership is handed over."""
+        told = [one for one in answered if _is(one, "OutsiderTold")]
+        for one in heard:
+            if not _is(one, "LeadershipTransferRequest"):
+                continue
+            asked = _convert(one, _OfOperator)
+            if (asked.remote_id, asked.group) != (name, self._group_name):
+                continue
+            if told:
+                code = DLedgerResponseCode(_convert(told[0], _ToOutside).said["code"]).name
+                names, most = self._group.names, self._transfer_wait_index
+                by = asked.transfer_id if asked.transfer_id in names else NONE
+                whom = asked.transferee_id if asked.transferee_id in names else NONE
+                yield "RefuseTransfer", (name, by, whom, asked.term + 1, most, code)
+            elif self._group.seen[name].transferee != asked.transferee_id:
+                yield "LeaveUnanswered", (name,)
 
     def _of_frame(self, name: str, frame: Frame) -> Iterator[Told]:
         asked = self._group.request(frame.id.removesuffix(RESPONSE))
@@ -218,6 +242,13 @@ class _FromOutside(msgspec.Struct, frozen=True):
     group: str
     remote_id: str
     term: int
+
+
+class _OfOperator(_FromOutside, frozen=True):
+    """A request of who wants another leader."""
+
+    transfer_id: str | None
+    transferee_id: str | None
 
 
 class _ToOutside(msgspec.Struct, frozen=True):
