@@ -17,7 +17,7 @@ Bounded(action, x) ==
          /\ minId[x[1]] # MinOf(Ids(table[x[2]]))
          /\ \A m \in notes : m.n # x[2] \/ m.b # x[1]
     [] action = "ReceiveNote" -> ~x[3]
-    [] action = "Restart" -> FALSE
+    [] action \in {"Restart", "Says"} -> FALSE
     [] action = "Decide" -> Cardinality(unregs) < MaxWaiting
     [] action = "Stop" -> x[2] => Cardinality(unregs) < MaxWaiting
     [] OTHER -> TRUE

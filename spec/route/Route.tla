@@ -313,6 +313,85 @@ AnswerClient(n, found, may) ==
 
   /\ UNCHANGED vars
 
+\* ---- What brokers and name servers say to each other, and what is missed of them ----
+
+\* All of it changes nothing, and finite models leave it out.
+
+Members(n) == {[id |-> e.id, b |-> e.b] : e \in table[n]}
+Masters(n) == {e.b : e \in {x \in table[n] : x.id = 0}}
+
+\* Who has registered as `id` and is found so is told the master, unless it is it (REGISTER_BROKER).
+MasterFor(n, b, id) == IF id # 0 /\ [id |-> id, b |-> b] \in Members(n) THEN Masters(n) ELSE {}
+AnswerRegistration(n, b, id, master) ==
+  /\ master = MasterFor(n, b, id)
+
+  /\ UNCHANGED vars
+
+\* Who asks hears who is registered (GET_BROKER_MEMBER_GROUP).
+AnswerMembers(n, found) ==
+  /\ found = Members(n)
+
+  /\ UNCHANGED vars
+
+\* Who is registered is told whose brokerId is the smallest now, and who is gone, if somebody is
+\* (NOTIFY_MIN_BROKER_ID_CHANGE).
+TellSmallest(n, b, id, who, gone) ==
+  /\ [id |-> id, b |-> who] \in Members(n) /\ id = MinOf(Ids(table[n]))
+  /\ \E e \in table[n] : e.b = b
+  /\ \A e \in table[n] : e.b \notin gone
+
+  /\ UNCHANGED vars
+
+\* Whoever asks is answered.
+LeaveUnanswered(n) ==
+  /\ n \notin NameServer
+
+  /\ UNCHANGED vars
+
+\* A broker that is about to stop ends what it has registered as (UNREGISTER_BROKER), everywhere, S.
+EndRegistration(b, n, id) ==
+  /\ up[b] /\ KnowsRole(b) /\ id = role[b].id
+
+  /\ UNCHANGED vars
+EndAll(b, S) ==
+  /\ S = NameServer
+
+  /\ UNCHANGED vars
+
+\* Here is no time: a broker has not done for too long what it is to do again and again, register,
+NoRegistration(b) ==
+  /\ ~up[b] \/ ~KnowsRole(b)
+
+  /\ UNCHANGED vars
+
+\* say that it lives,
+NoHeartbeat(b) ==
+  /\ ~up[b] \/ ~KnowsRole(b)
+
+  /\ UNCHANGED vars
+
+\* or ask who is there.
+NoPoll(b) ==
+  /\ ~up[b]
+
+  /\ UNCHANGED vars
+
+\* And a name server has not heard for too long of who is in what it answers, S.
+NoSign(n, S) ==
+  /\ \A e \in table[n] : e.b \notin S
+
+  /\ UNCHANGED vars
+
+Says(n) ==
+  \/ LeaveUnanswered(n) \/ AnswerMembers(n, Members(n)) \/ \E S \in SUBSET Broker : NoSign(n, S)
+  \/ \E b \in Broker, id \in Broker \cup {0} : AnswerRegistration(n, b, id, MasterFor(n, b, id))
+  \/ \E b, who \in Broker, id \in Broker \cup {0}, gone \in SUBSET Broker : TellSmallest(n, b, id, who, gone)
+  \/ \E b \in Broker : EndRegistration(b, n, role[b].id)
+BrokerSays(b) ==
+  NoRegistration(b) \/ NoHeartbeat(b) \/ NoPoll(b) \/ \E S \in SUBSET NameServer : EndAll(b, S)
+SayingServers == {n \in NameServer : Explored("Says", n)}
+SayingBrokers == {b \in Broker : Explored("Says", b)}
+
 -----------------------------------------------------------------------------
 Next ==
   \/ \E b \in Broker : Elect(b) \/ LearnRole(b) \/ Start(b) \/ Reconnect(b)
@@ -322,6 +401,8 @@ Next ==
   \/ \E n \in NameServer, b \in Broker : ReceiveRegistration(n, b) \/ Decide(n, b) \/ Remove(n, b)
   \/ \E n \in NameServer : Restart(n)
   \/ \E n \in NameServer : \E found \in {Found(n)}, may \in {perm[n]} : AnswerClient(n, found, may)
+  \/ \E n \in SayingServers : Says(n)
+  \/ \E b \in SayingBrokers : BrokerSays(b)
 
 Spec == Init /\ [][Next]_vars
 ===============================================================================

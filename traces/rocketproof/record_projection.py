@@ -93,10 +93,20 @@ class RecordProjection(ABC):
         Raises:
             RecordError: a record lacks what its kind has.
         """
-        return (event for _, event in self.numbered_events(merged))
+        return (event for _, event in self.numbered_events(self.prepared(merged)))
+
+    def prepared(self, merged: Iterable[MergedRecord]) -> Iterable[MergedRecord]:
+        """Return the records of which events are to be made; who must know all looks at them here.
+
+        Raises:
+            RecordError: a record lacks what its kind has.
+        """
+        return merged
 
     def numbered_events(self, merged: Iterable[MergedRecord]) -> Iterator[tuple[int, Event]]:
-        """Make events, each with its trace: those of a record before the next one is looked at.
+        """Make events of `prepared` records: those of one before the next one is looked at.
+
+        Each has its trace.
 
         Raises:
             RecordError: a record lacks what its kind has.
@@ -161,7 +171,7 @@ def project(projection: RecordProjection, logs: Sequence[NodeLog]) -> tuple[Proj
         RecordError: they do not belong together, or a record lacks what its kind has.
     """
     events: dict[int, list[Event]] = {}
-    for number, event in projection.numbered_events(merge(logs)):
+    for number, event in projection.numbered_events(projection.prepared(merge(logs))):
         events.setdefault(number, []).append(event)
     return tuple(
         ProjectedTrace(
@@ -189,7 +199,7 @@ def record_of_event(
 
     def one_by_one() -> Iterator[MergedRecord]:
         nonlocal looked_at
-        for one in merge(logs):
+        for one in projection.prepared(merge(logs)):
             looked_at = one.record
             yield one
 

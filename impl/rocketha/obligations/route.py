@@ -40,7 +40,7 @@ from rocketha.obligations.obligation import Due, Obligation, RecordedRun, due_in
 from rocketha.recording.record import RESPONSE, STARTED, NodeRecord, SentMessage
 from rocketha.types import MASTER, TimestampMs
 
-__all__ = ["ROUTE"]
+__all__ = ["AGAIN", "ROLES", "ROUTE", "silent_named"]
 
 _SHUTDOWN: Final = "ShutdownWanted"
 _ENDED: Final = frozenset({"ConnectionLost", "SilentFound"})
@@ -265,6 +265,12 @@ def _masters_named(run: RecordedRun) -> Iterator[Due]:
 
 
 def _silent_left_out(run: RecordedRun) -> Iterator[Due]:
+    for record, gone in silent_named(run):
+        yield due_in_step(record, f"leave out {gone}", is_done=not gone)
+
+
+def silent_named(run: RecordedRun) -> Iterator[tuple[NodeRecord, list[str]]]:
+    """Yield each answer of a name server, and whom it names that has been silent for too long."""
     messages = run.messages
     for name_server, settings in _nodes(run, "name server"):
         patience_ms = settings["scan_not_active_ms"] + settings["removal_ms"]
@@ -287,8 +293,7 @@ def _silent_left_out(run: RecordedRun) -> Iterator[Due]:
                     address = heard["address"]
                     signs[address] = at_ms + silent_ms[address] + patience_ms
             for found in _told(record, messages):
-                gone = [one for one in sorted(found) if signs.get(one, -1) < at_ms]
-                yield due_in_step(record, f"leave out {gone}", is_done=not gone)
+                yield record, [one for one in sorted(found) if signs.get(one, -1) < at_ms]
 
 
 def _heard_no_more(run: RecordedRun) -> Iterator[Due]:
@@ -398,12 +403,19 @@ def _refused(run: RecordedRun) -> Iterator[Due]:
                         yield due_in_step(record, f"refuse an outsider with {code}", is_done=done)
 
 
+ROLES: Final = Obligation(name="roles registered", dues=_roles_registered)
+AGAIN: Final = {
+    NameServerCode.REGISTER_BROKER: Obligation(
+        name="registrations repeated", dues=_registrations_repeated
+    ),
+    NameServerCode.BROKER_HEARTBEAT: Obligation(name="signs of life", dues=_signs_of_life),
+    NameServerCode.GET_BROKER_MEMBER_GROUP: Obligation(name="polls repeated", dues=_polls_repeated),
+}
+"""What brokers say again and again."""
 ROUTE: Final = (
-    Obligation(name="roles registered", dues=_roles_registered),
-    Obligation(name="registrations repeated", dues=_registrations_repeated),
+    ROLES,
+    *AGAIN.values(),
     Obligation(name="registrations in full", dues=_in_full),
-    Obligation(name="signs of life", dues=_signs_of_life),
-    Obligation(name="polls repeated", dues=_polls_repeated),
     Obligation(name="ends said", dues=_ends_said),
     Obligation(name="answers to requests", dues=_answers),
     Obligation(name="masters named", dues=_masters_named),

@@ -39,6 +39,11 @@ ACTIONS = {
     "Remove",
     "Restart",
     "AnswerClient",
+    "AnswerMembers",
+    "AnswerRegistration",
+    "EndAll",
+    "EndRegistration",
+    "TellSmallest",
 }
 CAUGHT = {Bug.B40: 13, Bug.B40_FORGOTTEN: 16, Bug.B41: 2, Bug.B42: 2, Bug.B44: 0}
 """The first seed that shows a bug."""

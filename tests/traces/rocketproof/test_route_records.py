@@ -74,6 +74,7 @@ def test_records_are_the_trace_of_whole_states_event_by_event() -> None:
         (lambda: with_header("b3", {"own_id": 7}), "not the whole group"),
         (lambda: with_header("n2", {"support_acting_master": False}), "set up differently"),
         (lambda: with_header("n2", {"kind": "else"}), "settings of n2"),
+        (lambda: with_header("b1", {"heartbeat_ms": None}), "what nodes owe cannot be told"),
         (lambda: with_change("b1", registers, without_body), "a frame that is none"),
         (
             lambda: with_change("b1", lambda one: "version" in one.state, replaced(state={})),

@@ -22,19 +22,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias, TypeVar
+from typing import Final, TypeAlias
 
-from rocketha.errors import PacketError, RequestError
 from rocketha.formats.broker_member_group import BrokerMemberGroup
-from rocketha.formats.name_server_codec import (
-    pull_name_server_reply,
-    pull_name_server_request,
-    pull_notification,
-)
-from rocketha.formats.name_server_codes import RELEASE_5_3_3, NameServerCode
+from rocketha.formats.name_server_codec import pull_name_server_reply, pull_name_server_request
+from rocketha.formats.name_server_codes import NameServerCode
 from rocketha.formats.name_server_requests import NameServerReply, RegisterBroker
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.recording.record import RESPONSE, RecordError
+from rocketproof.protocols.route.said import SaidOfRoutes, notice_of, read_frame
 from rocketproof.protocols.route.seen import (
     BrokerSeen,
     Message,
@@ -45,8 +41,6 @@ from rocketproof.protocols.route.seen import (
 from tlatrace.values import State, Value, record, tla_set
 
 __all__ = ["Found", "RouteFollower", "says_that_it_ends"]
-
-T = TypeVar("T")
 
 _NO_ROLE: Final = record({"id": 0, "ver": 0})
 
@@ -107,6 +101,7 @@ class RouteFollower:
         self._polls: dict[str, int] = {}
         """A question who is there -> who has asked it."""
         self._past = dict.fromkeys(name_servers, 0)
+        self._said = SaidOfRoutes(self._number)
 
     # ---- the controller ----
 
@@ -134,7 +129,7 @@ class RouteFollower:
         *,
         has_lost: bool,
         received: Iterable[str],
-        sent: Iterable[Message],
+        sent: Sequence[Message],
     ) -> None:
         """Take a step of a broker; `has_lost`: its connection with a name server is gone."""
         broker = self._number(address)
@@ -154,6 +149,8 @@ class RouteFollower:
                 self._act(address, "ReceiveNote", broker, note[0], note in self._notes.values())
         for message_sent in sent:
             self._broker_sends(address, broker, message_sent)
+        for action, params in self._said.broker_says(broker, sent):
+            self._act(address, action, *params)
 
     def broker_stops(self, address: str, *, says: bool) -> None:
         """Take the stop of a broker; `says`: it has told the name servers just before."""
@@ -178,7 +175,7 @@ class RouteFollower:
         if message.code == NameServerCode.GET_BROKER_MEMBER_GROUP:
             self._polls[message.id] = broker
         if message.code == NameServerCode.REGISTER_BROKER:
-            request = _read(pull_name_server_request, _command(message))
+            request = read_frame(pull_name_server_request, message)
             assert isinstance(request, RegisterBroker)
             version = request.data_version
             channel = self._channel_of(broker, (int(version.timestamp_ms), version.counter))
@@ -201,16 +198,15 @@ class RouteFollower:
         """Take a step of a name server; `removes`: it does what was decided first."""
         for message in sent:
             if message.code == NameServerCode.NOTIFY_MIN_BROKER_ID_CHANGE:
-                notice = _read(pull_notification, _command(message))
-                if message.to is None or notice.min_broker_id is None:
-                    raise RecordError(f"message {message.id} tells nobody of a brokerId")
-                told = self._number(message.to)
-                self._notes[message.id] = (name, told, int(notice.min_broker_id))
+                notice = notice_of(message)
+                told = self._number(message.to or "")
+                self._notes[message.id] = (name, told, int(notice.min_broker_id or 0))
         before, self._servers[name] = self._servers[name], seen
         for one in seen.brokers:
             if one.broker_id == 0:
                 self._past[name] = max(self._past[name], one.epoch)
-        for arrived in [self._regs.pop(one) for one in received if one in self._regs]:
+        arrives = list(received)
+        for arrived in [self._regs.pop(one) for one in arrives if one in self._regs]:
             self._act(name, "ReceiveRegistration", name, arrived[1].b)
         if removes and before.removals:
             done = (name, self._entry_of(before.removals[0]))
@@ -223,6 +219,8 @@ class RouteFollower:
                 self._unregs.add(ends)
                 self._act(name, "Decide", name, ends[1].b)
         self._answered_polls(name, sent)
+        for action, params in self._said.server_says(name, arrives, sent):
+            self._act(name, action, *params)
         if found is not None:
             self._act(name, "AnswerClient", name, *self._found(*found))
 
@@ -237,7 +235,7 @@ class RouteFollower:
             broker = self._polls.pop(message.id.removesuffix(RESPONSE), None)
             if broker is None:
                 continue
-            members = _read(_pull_members, _command(message)).answer
+            members = read_frame(_pull_members, message).answer
             if isinstance(members, BrokerMemberGroup) and members.addresses:
                 self._notes[message.id] = (name, broker, int(min(members.addresses)))
                 self._act(name, "Poll", broker, name)
@@ -301,24 +299,6 @@ def says_that_it_ends(sent: Iterable[Message]) -> bool:
 
 def _pull_members(command: RemotingCommand) -> NameServerReply:
     return pull_name_server_reply(command, NameServerCode.GET_BROKER_MEMBER_GROUP)
-
-
-def _read(pull: Callable[[RemotingCommand], T], command: RemotingCommand) -> T:
-    try:
-        return pull(command)
-    except (PacketError, RequestError) as error:
-        raise RecordError(f"a frame that is none: {error}") from error
-
-
-def _command(message: Message) -> RemotingCommand:
-    body = message.body
-    return RemotingCommand(
-        code=message.code or 0,
-        opaque=0,
-        version=RELEASE_5_3_3,
-        ext_fields=message.fields,
-        body=body.encode() if isinstance(body, str) else body or b"",
-    )
 
 
 def _role_value(seen: BrokerSeen | None) -> Value:

@@ -18,11 +18,12 @@ All nodes are recorded, so the states are whole.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Final, TypeAlias
 
 import msgspec
 
+from rocketha.recording.merge import MergedRecord
 from rocketha.recording.record import (
     STARTED,
     STOPPED,
@@ -33,6 +34,7 @@ from rocketha.recording.record import (
 )
 from rocketha.sim.route.plan import BROKER_NAME
 from rocketproof.protocols.route.follower import Found, RouteFollower, says_that_it_ends
+from rocketproof.protocols.route.missed import MissedOfRoutes
 from rocketproof.protocols.route.seen import BrokerSeen, RegistrationSeen, ServerSeen, perm_of
 from rocketproof.record_projection import RecordProjection, alike, read_field
 from tlatrace.values import State, Value, tla_set
@@ -173,6 +175,8 @@ class RouteRecords(RecordProjection):
             raise RecordError("the brokers are not the whole group, or its master is none of them")
         self._servers = sorted(servers)
         self._server = alike(servers)
+        self._headers = {header.node: header for header in headers}
+        self._missed: MissedOfRoutes | None = None
         self._parts: dict[str, dict[str, Any]] = {}
         self._ends: set[str] = set()
         """Brokers that have unregistered with their last step."""
@@ -193,8 +197,17 @@ class RouteRecords(RecordProjection):
         self.begin_trace()
         self._act(None, "Init")
 
+    def prepared(self, merged: Iterable[MergedRecord]) -> Iterable[MergedRecord]:
+        """Look at all records for what is missed. Raises: RecordError"""
+        whole = list(merged)
+        self._missed = MissedOfRoutes(self._headers, [one.record for one in whole])
+        return whole
+
     def take(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
         """Make the events of a record."""
+        assert self._missed is not None, "the records are not prepared"
+        for broker, action in self._missed.before(record):
+            self._act(broker, action, self._brokers[broker])
         names = [message.id for message in received]
         match self._settings[record.node]:
             case _ControllerSettings():
@@ -250,6 +263,10 @@ class RouteRecords(RecordProjection):
             sent=record.sent,
             found=found,
         )
+        assert self._missed is not None
+        silent = [self._brokers[one] for one in self._missed.silent(record)]
+        if silent:
+            self._act(node, "NoSign", node, tla_set(silent))
 
     def _known(self, record: NodeRecord, kind: type) -> Any:
         """Return what a node has, by this record and those before. Raises: RecordError"""
