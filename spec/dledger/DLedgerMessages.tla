@@ -201,6 +201,12 @@ RefuseTransfer(n, l, m, t, most, r) ==
 
   /\ UNCHANGED vars
 
+\* n has heard how it went that it wanted to hand over: it takes entries again, if it leads.
+HearOfTransfer(n) ==
+  /\ role[n] = "Leader" => transferee[n] = None
+
+  /\ UNCHANGED vars
+
 \* ---- What is missed of a member that is done with what has come ----
 
 \* Who reads a trace knows no step that does what n has done.
@@ -324,7 +330,7 @@ NoApply(n, i) ==
 \* All of this, but for answers to requests for votes.
 SaysElse(n) ==
   \/ KeepEntries(n) \/ KeepFiles(n) \/ AskEarly(n) \/ GiveUpEarly(n)
-  \/ Unexplained(n) \/ LeaveUnanswered(n) \/ ApplyAll(n) \/ \E S \in SUBSET Node : BeginTerm(n, S)
+  \/ Unexplained(n) \/ HearOfTransfer(n) \/ LeaveUnanswered(n) \/ ApplyAll(n) \/ \E S \in SUBSET Node : BeginTerm(n, S)
   \/ NoHeartbeats(n) \/ NoMajority(n) \/ NoSync(n) \/ NoTransfer(n) \/ \E m \in Node : NoPush(n, m)
   \/ NoLeader(n) \/ NoVotes(n) \/ NoResult(n) \/ \E i \in Nat : NoApply(n, i) \/ AnswerRead(n, i)
   \/ \E t, i, j \in Nat : AnswerWrite(n, t, i, j)

@@ -287,6 +287,15 @@ def inserted(trace: Trace, behind: int, action: str, *params: Any) -> Trace:
     return replace(trace, events=(*trace.events[: behind + 1], replace(last, observed={})))
 
 
+def test_a_leader_hears_how_its_transfer_went() -> None:
+    _, trace = run_with("TransferLeadership", "HearOfTransfer")
+    leader = trace.events[first(trace, "HearOfTransfer")].node
+
+    begun = [one.node for one in trace.events if one.action == "TransferLeadership"]
+    assert leader in begun
+    assert len(begun) >= sum(one.action == "HearOfTransfer" for one in trace.events)
+
+
 WAITING: Final[dict[str, tuple[Any, ...]]] = {
     "NoApply": ("CommitEntry", "Apply", 1),
     "NoHeartbeats": ("SendHeartbeat", "AskVotes"),
@@ -302,6 +311,7 @@ WAITING: Final[dict[str, tuple[Any, ...]]] = {
 WRONG: Final = {
     "AskEarly": ("IncreaseTerm", "SendHeartbeat"),
     "GiveUpEarly": ("BecomeCandidate", "SendHeartbeat"),
+    "HearOfTransfer": ("TransferLeadership", "AskVotes"),
     "KeepEntries": ("SaveSnapshot", "AskVotes"),
     "KeepFiles": ("CutLog", "AskVotes"),
 }

@@ -23,6 +23,7 @@ from rocketha.formats.dledger_requests import (
     HeartBeatRequest,
     HeartBeatResponse,
     InstallSnapshotRequest,
+    LeadershipTransferRequest,
     PushEntryRequest,
     PushEntryResponse,
     VoteRequest,
@@ -64,11 +65,15 @@ class _Turn:
     """Which term it led."""
     compared: set[str] = field(default_factory=set)
     """Who was asked what it has, or sent a snapshot."""
+    has_handed_over: bool = False
+    """It was answered whether its leadership is another one's now."""
 
 
 @dataclass(slots=True)
 class _Member:
     turn: _Turn = field(default_factory=_Turn)
+    hands_over: str | None = None
+    """The request with which it does."""
     seen: Seen | None = None
     told: set[Told] = field(default_factory=set)
     """What it has said since something of it has changed."""
@@ -115,12 +120,16 @@ class SaidByMembers:
             yield "LeaveUnanswered", (name,)
         if turn.commit_told is not None:
             yield "KnowCommit", (name, *turn.commit_told)
+        if turn.has_handed_over:
+            yield "HearOfTransfer", (name,)
         if self._applies_at_once and now.commit != turn.commit_before:
             yield "ApplyAll", (name,)
         leads = now.term if now.role == "Leader" else 0
         if leads and leads != turn.led_before and not self._legacy_push:
             yield "BeginTerm", (name, tla_set(sorted(turn.compared)))
         one.turn = _Turn(commit_before=now.commit, led_before=leads)
+        if one.hands_over is not None and one.hands_over + RESPONSE in received:
+            one.hands_over, one.turn.has_handed_over = None, True
         asked = [self._group.request(id) for id in received if not id.endswith(RESPONSE)]
         if asked and isinstance(asked[0], _ANSWERED_AT_ONCE):
             one.turn.waits = asked[0]
@@ -210,6 +219,8 @@ class SaidByMembers:
         if frame.to is not None:
             if _begins(asked):
                 self._members[name].turn.compared.add(frame.to)
+            if isinstance(asked, LeadershipTransferRequest):
+                self._members[name].hands_over = frame.id
             if not (self._legacy_push and _looks_for_place(asked)):
                 yield from _request(name, frame.to, asked)
             return
