@@ -36,6 +36,8 @@ _START_TIMEOUT_S: Final = 90.0
 _PATIENCE_S: Final = 60.0
 _BODY_SIZE: Final = 64
 _OFFSET_DIGITS: Final = 16
+_NOT_WRITTEN: Final = ("start", "checks")
+"""The start, and what is asked again and again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +51,12 @@ class Answer:
     """Of a send; "ERROR" for a request of any kind that failed."""
     message_id: str = ""
     ids: tuple[str, ...] = ()
+    events: tuple[Mapping[str, Any], ...] = ()
+    """What was read or popped, or for which half messages a producer was asked."""
+    code: int | None = None
+    """Of a response of a broker, where it is told."""
+    broker: str = ""
+    """The brokerName of who stored what was sent."""
     error: str = ""
 
     @property
@@ -138,6 +146,10 @@ class Client:
         request = {"op": "consume", "topic": topic, "group": group, "instance": self.process.name}
         return self._answer(self._ask({**request, "work_ms": work_ms}), _START_TIMEOUT_S)
 
+    def ask(self, op: str, **what: str | int) -> Answer:
+        """Ask for anything that the driver can do (`client/`). Raises: ProcessError"""
+        return self._answer(self._ask({"op": op, **what}), _PATIENCE_S)
+
     def close(self) -> None:
         """End it."""
         self.process.kill()
@@ -186,9 +198,12 @@ class Client:
             status="ERROR" if "error" in told else told.get("status", ""),
             message_id=told.get("message_id") or "",
             ids=tuple(told.get("ids", ())),
+            events=tuple(told.get("events", ())),
+            code=told.get("code"),
+            broker=told.get("broker", ""),
             error=told.get("error", ""),
         )
-        if answer.op != "start":
+        if answer.op not in _NOT_WRITTEN:
             self._write(history_line(self.process.name, request, answer))
         waiting.set_result(answer)
 

@@ -82,7 +82,7 @@ class Group:
         self.options = options
         self.brokers = tuple(f"b{number}" for number in range(1, options.brokers + 1))
         self.controllers = options.controller_names
-        self.ports = choose_ports(options.brokers, len(self.controllers))
+        self.ports = choose_ports(options.brokers, len(self.controllers), suit=options.ports_suit)
         self.links = planned_links(self.ports)
         self._records = GroupRecords(self.folder, options, broker_name=GROUP_NAME)
         self._processes: dict[str, Process] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final
@@ -15,6 +15,7 @@ from rocketmq_peer.configuration import (
     Promises,
     Value,
 )
+from rocketmq_peer.ports import GroupPorts, any_ports
 
 __all__ = ["GroupOptions", "Replication"]
 
@@ -44,6 +45,10 @@ class GroupOptions:
     controllers: int = 1
     """Without them b1 is master for ever (`replication`)."""
     replication: Replication = Replication.CONTROLLERS
+    other_masters: Mapping[int, str] = field(default_factory=dict)
+    """Numbers of brokers without controllers that are masters of their own groups -> brokerName."""
+    ports_suit: Callable[[GroupPorts], bool] = any_ports
+    """Whether the group may have these ports."""
     controller_kind: ControllerKind = ControllerKind.DLEDGER
     promises: Promises = field(default_factory=Promises)
     timing: BrokerTiming = field(default_factory=BrokerTiming)
@@ -78,6 +83,9 @@ class GroupOptions:
         """Return what the configuration of a broker says of its role, b1 being number 1."""
         if not self.is_legacy:
             return {}
+        if (name := self.other_masters.get(number)) is not None:
+            own: dict[str, Value] = {"brokerName": name, "brokerRole": "ASYNC_MASTER"}
+            return {**own, "brokerId": 0, "enableControllerMode": False}
         return {
             "enableControllerMode": False,
             "brokerRole": self.replication.value if number == 1 else "SLAVE",

@@ -32,7 +32,7 @@ from rocketha.types import BrokerId, TimestampMs
 from rocketmq_peer.controller_view import exchange, exchange_over
 from rocketmq_peer.errors import PeerError
 
-__all__ = ["TOPIC", "Channel", "Route", "ask_route"]
+__all__ = ["TOPIC", "Channel", "Route", "ask_route", "ask_routes"]
 
 TOPIC: Final = "t"
 _GROUP: Final = "g"
@@ -106,17 +106,28 @@ class Channel:
 
 def ask_route(port: int, topic: str = TOPIC) -> Route | None:
     """Ask for a topic's route; None: there is none. Raises: PeerError"""
+    routes = ask_routes(port, topic)
+    if len(routes) > 1:
+        raise PeerError(f"a route that is not of one group: {routes}")
+    return next(iter(routes.values()), None)
+
+
+def ask_routes(port: int, topic: str) -> dict[str, Route]:
+    """Ask for a topic's route in each group, by their brokerName. Raises: PeerError"""
     answer = _answered(GetRouteInfo(topic=topic), 1, lambda command: exchange(port, command))
     if answer is None:
-        return None
+        return {}
     assert isinstance(answer, TopicRouteData)
-    if len(answer.broker_datas) != 1 or len(answer.queue_datas) != 1:
-        raise PeerError(f"a route that is not of one group: {answer}")
-    addresses = answer.broker_datas[0].addresses
-    return Route(
-        brokers={int(broker_id): addresses[broker_id] for broker_id in addresses},
-        may_write=bool(answer.queue_datas[0].perm & _WRITE),
-    )
+    perms = {one.broker_name: one.perm for one in answer.queue_datas}
+    if perms.keys() != {one.broker_name for one in answer.broker_datas}:
+        raise PeerError(f"a route whose queues are not of its brokers: {answer}")
+    return {
+        one.broker_name: Route(
+            brokers={int(broker_id): at for broker_id, at in one.addresses.items()},
+            may_write=bool(perms[one.broker_name] & _WRITE),
+        )
+        for one in answer.broker_datas
+    }
 
 
 def _topic(name: str) -> TopicConfig:

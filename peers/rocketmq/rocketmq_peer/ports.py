@@ -14,7 +14,7 @@ from typing import Final
 from rocketmq_peer.configuration import ControllerPorts
 from rocketmq_peer.errors import PeerError
 
-__all__ = ["BrokerPorts", "GroupPorts", "choose_ports", "is_free"]
+__all__ = ["BrokerPorts", "GroupPorts", "any_ports", "choose_ports", "is_free"]
 
 LOWEST: Final = 10_000
 HIGHEST: Final = 32_000
@@ -101,6 +101,11 @@ class GroupPorts:
         return _OF_BROKER + self.controllers + _OF_PAIR * (self.brokers - 1)
 
 
+def any_ports(_: GroupPorts) -> bool:
+    """Take whatever ports there are."""
+    return True
+
+
 def is_free(port: int) -> bool:
     """Tell whether nobody of this machine has a port."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as tried:
@@ -117,11 +122,16 @@ def choose_ports(
     *,
     free: Callable[[int], bool] = is_free,
     draw: Callable[[int, int], int] = random.randint,
+    suit: Callable[[GroupPorts], bool] = any_ports,
 ) -> GroupPorts:
-    """Choose ports that are all free now; `draw` gives a number between two. Raises: PeerError"""
+    """Choose ports that are all free now, and suit; `draw` gives a number between two.
+
+    Raises: PeerError
+    """
     count = GroupPorts(first=LOWEST, brokers=brokers, controllers=controllers).count
     for _ in range(_TRIES):
         first = draw(LOWEST, HIGHEST)
-        if all(free(first + at) for at in range(count)):
-            return GroupPorts(first=first, brokers=brokers, controllers=controllers)
+        ports = GroupPorts(first=first, brokers=brokers, controllers=controllers)
+        if suit(ports) and all(free(first + at) for at in range(count)):
+            return ports
     raise PeerError(f"no {count} free ports side by side were found")

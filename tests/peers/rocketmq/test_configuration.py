@@ -136,6 +136,11 @@ def test_ports_have_five_digits_and_are_free() -> None:
     draws = iter([20000, 30000, 25000])
     ports = choose_ports(3, 1, free=lambda port: port not in taken, draw=lambda *_: next(draws))
     assert ports.first == 25000
+    draws = iter([20000, 21000])
+    ports = choose_ports(
+        3, 1, free=lambda _: True, draw=lambda *_: next(draws), suit=lambda one: one.first > 20000
+    )
+    assert ports.first == 21000
     for ports in (choose_ports(3, 3) for _ in range(5)):
         assert {len(str(port)) for port in all_ports(ports)} == {5}
         assert all(map(is_free, all_ports(ports)))

@@ -137,6 +137,27 @@ def test_without_controllers_the_first_broker_is_master_by_its_configuration(
     assert asynchronous.settings_of("b1")["slaves_to_wait_for_max"] == 0
 
 
+def test_brokers_without_controllers_may_be_masters_of_other_groups(
+    tmp_path: Path, jars: PeerJars
+) -> None:
+    options = GroupOptions(
+        brokers=3,
+        replication=Replication.ASYNC_MASTER,
+        other_masters={3: "h"},
+        ports_suit=lambda ports: ports.first % 2 == 0,
+    )
+    assert options.role_of(2)["brokerRole"] == "SLAVE"
+    with Group(tmp_path / "run", jars, options) as group:
+        assert group.ports.first % 2 == 0
+        group.start_broker("b3")
+    said = dict(
+        line.split("=", 1)
+        for line in (group.folder / "nodes" / "b3" / "node.conf").read_text().splitlines()
+    )
+    assert (said["brokerName"], said["brokerRole"], said["brokerId"]) == ("h", "ASYNC_MASTER", "0")
+    assert said["enableControllerMode"] == "false"
+
+
 def test_who_does_not_run_cannot_be_disturbed(group: Group) -> None:
     with pytest.raises(PeerError, match="b1 does not run; nothing does"):
         group.kill("b1")
@@ -204,6 +225,12 @@ def test_what_clients_see_is_written(group: Group) -> None:
          "error": "no broker"},
         {"client": "p1", "op": "read", "topic": "T", **times, "ids": ["a", "b"]},
     ]  # fmt: skip
+
+
+def test_a_client_is_asked_for_anything_that_its_driver_can_do(group: Group) -> None:
+    answer = group.client().ask("checks")
+    assert (answer.events, answer.code, answer.broker) == (({"id": "h0"},), 11, "h")
+    assert not (group.folder / "clients.ndjson").exists()
 
 
 def test_a_consumer_keeps_records_as_nodes_do(tmp_path: Path, jars: PeerJars) -> None:

@@ -28,6 +28,7 @@ from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.formats.remoting_frame import pull_command, push_command
 from rocketha.types import MASTER, BrokerId
 from rocketmq_peer.errors import PeerError
+from rocketmq_peer.name_server_client import Route, ask_route, ask_routes
 from rocketmq_peer.name_server_histories import HISTORIES, Outcome, play_history
 from rocketproof.cli import main
 
@@ -177,6 +178,14 @@ def test_a_history_goes_wrong_where_the_error_is(name: str) -> None:
 @pytest.mark.parametrize("name", ERRORS)
 def test_a_history_goes_right_where_no_error_is(name: str) -> None:
     assert not played(name, "none").is_wrong
+
+
+def test_a_route_of_nobody_has_no_groups() -> None:
+    with listening(NameServer("none")) as port:
+        assert ask_routes(port, "t") == {}
+        assert ask_route(port) is None
+    with listening(NameServer("none", entries={Entry(0, "127.0.0.1:9", 1, 1)}, perm=6)) as port:
+        assert ask_routes(port, "t") == {"g": Route(brokers={0: "127.0.0.1:9"}, may_write=True)}
 
 
 def test_a_name_server_that_is_not_there_is_an_error() -> None:

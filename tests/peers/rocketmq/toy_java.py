@@ -88,6 +88,8 @@ def _drive() -> None:
         answer = {"number": asked["number"], "op": asked["op"], "begin_ns": 5, "end_ns": 6}
         if asked["op"] == "read":
             answer["ids"] = ["a", "b"]
+        elif asked["op"] == "checks":
+            answer |= {"events": [{"id": "h0"}], "code": 11, "broker": "h"}
         elif asked["op"] == "consume":
             answer["error"] = "" if asked["instance"] == "k1" else "who is that?"
             answer = {name: value for name, value in answer.items() if value != ""}
