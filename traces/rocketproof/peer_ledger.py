@@ -26,7 +26,8 @@ rocketproof peer rocketmq ledger RUN... --out peers/rocketmq/LEDGER.md
 
 A row is *shown* by a run whose trace diverges from the TLA+ text and conforms with the operators
 of the row (alone, or with those beside it), by messages that were acknowledged and are gone, or by
-what the scenario is about: a trace that diverges, or steps that should be few. *Not shown* says how
+what the scenario is about: a trace that diverges, steps that should be few, or what clients saw
+while a slave acted for its master. *Not shown* says how
 often its scenario was played without that, which proves no absence. Runs that came to no end count
 for nothing but what they show.
 """
@@ -37,7 +38,7 @@ class Row(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     name: str
     title: str
-    shown_by: Literal["explained", "lost", "diverges", "steps"]
+    shown_by: Literal["explained", "lost", "diverges", "steps", "seen"]
     scenarios: tuple[str, ...] = ()
     action: str | None = None
     """Whose steps show it."""
@@ -117,6 +118,9 @@ def shown_by(row: Row, run: JudgedRun) -> Shown | None:
         return Shown(run, f"{lost} of {len(run.run.played.acknowledged)} messages are gone")
     if row.shown_by == "steps":
         return _by_steps(row, run)
+    if row.shown_by == "seen":
+        seen = run.run.outcome if run.run.scenario in row.scenarios else None
+        return Shown(run, seen.words) if seen is not None and seen.broken else None
     for trace, outcome in _diverging(run):
         if row.shown_by == "diverges":
             if run.run.scenario in row.scenarios:

@@ -11,7 +11,7 @@ from rocketha.recording.node_log import read_logs
 from rocketproof.museum_judge import explaining
 from rocketproof.protocols import PROTOCOLS
 from rocketproof.records_judge import judge_records, traces_of, verdict_of
-from tlatrace.judgement.verdict import Diverges, Undecided, Verdict, combine, kind
+from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, Verdict, combine, kind
 from tlatrace.report.results import TraceResult
 from tlatrace.trace import Trace
 from tlatrace.values import Json
@@ -24,6 +24,7 @@ __all__ = ["JudgedRun", "JudgedTrace", "judge_run"]
 
 _RECORDS_OF: Final = {"dledger": "members"}
 """Where the records of other nodes are than brokers and controllers."""
+_PROMISED: Final = "what is promised to clients"
 _ANSWERS_ALONE: Final = "MasterAck"
 """What the configuration of a release does as shipped: no set is waited for."""
 
@@ -55,9 +56,15 @@ class JudgedRun:
     def verdict(self) -> Verdict:
         """The worst of what its traces and its clients say; a run that failed is undecided."""
         parts = [verdict_of([one.result]) for one in self.traces]
-        if self.run.broken:
-            lost = ", ".join(self.run.broken)
-            parts.append(Diverges(0, None, "what is promised to clients", f"lost: {lost}"))
+        outcome = self.run.outcome
+        if outcome is not None and outcome.missing:
+            parts.append(Undecided(outcome.missing))
+        elif outcome is not None and outcome.broken:
+            parts.append(Diverges(0, None, _PROMISED, outcome.words))
+        elif outcome is not None:
+            parts.append(Conforms(len(self.run.played.seen)))
+        elif self.run.broken:
+            parts.append(Diverges(0, None, _PROMISED, f"lost: {', '.join(self.run.broken)}"))
         if self.run.trouble is not None:
             parts.append(Undecided(self.run.trouble))
         return combine(parts)
@@ -69,7 +76,9 @@ class JudgedRun:
             lines.append(f"{one.protocol}: {one.result.summary}")
             if one.explained_by:
                 lines.append(f"{one.protocol}: conforms with {' or '.join(one.explained_by)}")
-        if run.broken:
+        if (outcome := run.outcome) is not None:
+            lines.append(f"{run.history}: {outcome.missing or outcome.words}")
+        elif run.broken:
             lines.append(f"LOST, although promised: {', '.join(run.broken)}")
         elif run.played.lost:
             lines.append(f"lost, which nobody promised: {', '.join(run.played.lost)}")

@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from rocketmq_peer.configuration import ControllerKind
 from rocketmq_peer.errors import ProcessError
 from rocketmq_peer.group import Group
@@ -35,7 +37,9 @@ def play(scenario: Scenario, version: str, folder: Path, say: Callable[[str], No
     def say_when(what: str) -> None:
         say(f"{time.monotonic() - began:5.1f} s  {what}")
 
-    options = replace(scenario.options, protocol=scenario.protocols[0])
+    options = scenario.options
+    if scenario.protocols:
+        options = replace(options, protocol=scenario.protocols[0])
     group = Group(folder, find_jars(version), options)
     stage = Stage(group, say_when)
     trouble: str | None = None
@@ -55,10 +59,13 @@ def play(scenario: Scenario, version: str, folder: Path, say: Callable[[str], No
         museum=scenario.museum,
         promises_durability=promises.all_ack_in_sync_state_set and not options.elect_unclean,
         played=stage.played,
+        history=scenario.history,
         controller="rocketha" if options.controller_kind is ControllerKind.ROCKETHA else "",
         seconds=round(time.monotonic() - began, 1),
         trouble=trouble or (f"not recorded: {unrecorded[0]}" if unrecorded else None),
     )
+    if run.trouble is None and run.outcome is not None and run.outcome.missing:
+        run = msgspec.structs.replace(run, trouble=run.outcome.missing)
     run.write(folder)
     return run
 

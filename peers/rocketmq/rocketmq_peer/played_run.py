@@ -10,6 +10,7 @@ from typing import Final
 
 import msgspec
 
+from rocketmq_peer.acting_history import Kind, Outcome, Seen, outcome_of
 from rocketmq_peer.errors import PeerError
 
 __all__ = ["Played", "PlayedRun"]
@@ -26,6 +27,8 @@ class Played(msgspec.Struct, forbid_unknown_fields=True):
     """Message -> its status, or why there is none."""
     read_back: tuple[str, ...] | None = None
     """What a consumer found at the end; None: it was not asked."""
+    seen: list[Seen] = msgspec.field(default_factory=list)
+    """What was seen of a slave that acts for its master, in order."""
 
     @property
     def lost(self) -> tuple[str, ...]:
@@ -50,14 +53,23 @@ class PlayedRun(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """An acknowledged message outlives any clean election, by the configuration."""
     played: Played
     seconds: float
+    history: Kind | None = None
+    """What `played.seen` is judged as; None: nothing was seen."""
     controller: str = ""
     """`rocketha`, if its controller led the brokers; else it was one of the release."""
     trouble: str | None
     """Why the scenario did not come to its end, or was not recorded as a whole; None: it was."""
 
     @property
+    def outcome(self) -> Outcome | None:
+        """What was seen comes to; None: nothing of that kind was looked at."""
+        return None if self.history is None else outcome_of(self.history, self.played.seen)
+
+    @property
     def broken(self) -> tuple[str, ...]:
-        """Messages that are lost although they were acknowledged under a promise."""
+        """Messages with which a promise was broken: lost, or what was seen comes to."""
+        if (outcome := self.outcome) is not None:
+            return outcome.broken
         return self.played.lost if self.promises_durability else ()
 
     def write(self, folder: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Final
 from rocketha.formats.controller_codes import RequestCode
 from rocketha.formats.controller_requests import ElectMaster
 from rocketha.types import BrokerId
+from rocketmq_peer.acting_history import Kind
 from rocketmq_peer.client import Answer, Client
 from rocketmq_peer.configuration import CLUSTER, ControllerKind
 from rocketmq_peer.controller_view import ask, knows_master
@@ -61,6 +62,8 @@ class Scenario:
     protocols: tuple[str, ...]
     """Which specifications the run is held against, as in `spec/<protocol>/`."""
     play: Callable[[Stage], None]
+    history: Kind | None = None
+    """What is seen of clients is judged as this; such a scenario may have no protocols."""
     options: GroupOptions = field(default_factory=GroupOptions)
     museum: tuple[str, ...] = LIVE
     """The known bugs with which a divergence is tried, alone and together."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from rocketmq_peer.acting_history import Seen
 from rocketmq_peer.played_run import Played, PlayedRun
 from rocketmq_peer.scenarios import SCENARIOS
 from rocketproof.peer_ledger import Row, ledger_page, read_rows
@@ -130,6 +131,25 @@ def test_steps_that_should_be_few_show_a_row() -> None:
     )
     assert cell(row, run("nobody", Conforms(9), actions=few)).startswith("not shown: 0 of 1")
     assert cell(row, run("other", Conforms(9), actions=many)) == "open: no run"
+
+
+def test_what_clients_saw_of_a_slave_that_acts_shows_a_row() -> None:
+    row = Row(name="kept", title="a master is kept out", shown_by="seen", scenarios=("kept_out",))
+    acts = [("killed", "b1"), ("acts", "b2"), ("pulled", "b2"), ("up", "b1")]
+
+    def seen(last: str, scenario: str = "kept_out") -> JudgedRun:
+        found = [
+            Seen(at_ms=1000 * at, what=what, node=node)
+            for at, (what, node) in enumerate([*acts, (last, "b1")])
+        ]
+        one = run(scenario, Conforms(9), played=Played(seen=found))
+        return replace(one, run=msgspec.structs.replace(one.run, history="returns"))
+
+    assert cell(row, seen("waited"), seen("back")) == (
+        "**shown**: 1 of 2 runs of `kept_out`; the master was not back 1 s after its start"
+    )
+    assert cell(row, seen("back")) == "not shown: 0 of 1 runs of `kept_out`"
+    assert cell(row, seen("waited", "other")) == "open: no run"
 
 
 def test_what_is_said_of_a_version_stands_where_no_run_does() -> None:

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 
 from rocketha.known_bugs import Bug, Bugs
 from rocketha.recording.node_log import RecordFiles
+from rocketmq_peer.acting_history import Seen
 from rocketmq_peer.played_run import Played, PlayedRun
 from rocketmq_peer.scenarios import SCENARIOS
 from rocketproof.cli import main
@@ -39,6 +40,43 @@ def played(folder: Path, seed: int, bugs: Bugs = frozenset()) -> PlayedRun:
         seconds=2.0,
         trouble=None,
     )
+
+
+RETURNS = [
+    Seen(at_ms=at_ms, what=what, node=node)
+    for at_ms, what, node in ((1, "killed", "b1"), (2, "acts", "b2"), (3, "pulled", "b2"))
+]
+UP = Seen(at_ms=4, what="up", node="b1")
+
+
+@pytest.mark.parametrize(
+    ("more", "verdict", "line"),
+    [
+        ((UP, Seen(at_ms=2004, what="back", node="b1")), "conforms", "back 2 s after its start"),
+        ((UP, Seen(at_ms=2004, what="waited", node="b1")), "diverges", "not back 2 s after its"),
+        ((), "undecided", "the master was not started again after a pull from its slave"),
+    ],
+)
+def test_what_clients_saw_is_judged_where_there_is_no_trace(
+    more: tuple[Seen, ...], verdict: str, line: str, tmp_path: Path
+) -> None:
+    run = PlayedRun(
+        scenario="kept_out",
+        version="5.5.0",
+        protocols=(),
+        museum=(),
+        promises_durability=False,
+        played=Played(seen=[*RETURNS, *more]),
+        history="returns",
+        seconds=2.0,
+        trouble=None,
+    )
+    judged = judge_run(run, tmp_path, museum=())
+    assert kind(judged.verdict) == verdict
+    assert line in judged.lines()[0]
+    assert judged.to_json()["broken"] == (["b1"] if verdict == "diverges" else [])
+    troubled = replace(judged, run=msgspec.structs.replace(run, trouble="b1 did not start"))
+    assert kind(troubled.verdict) == ("diverges" if verdict == "diverges" else "undecided")
 
 
 @pytest.mark.java
