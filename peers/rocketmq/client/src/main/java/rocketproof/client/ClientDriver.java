@@ -29,10 +29,17 @@ import org.apache.rocketmq.remoting.protocol.RemotingSerializable;
  * "number" (given back in the answer), "op" and what the op needs. An answer is a line, too, with
  * "begin_ns" and "end_ns" (System.nanoTime) and either what came of it or "error". Requests overlap.
  *
- * send: topic, id, size, timeout_ms -> status, queue_offset, message_id
- * read: topic, idle_ms -> ids, as the bodies begin, and queue_offsets; until nothing came for so long
+ * send: topic, id, size, timeout_ms, perhaps delay_level or delay_ms -> status, queue_offset, message_id, broker
+ * read: topic, idle_ms -> ids, as the bodies begin, and queue_offsets; until nothing came for so long;
+ *     events: id, broker, and store_ms, since 1970, of the same
  * consume: topic, group, instance, work_ms -> nothing; from now on it processes messages in order, in
  *     so long each, as a consumer that is called instance and has RocketMQ's defaults
+ * half: topic, id, size -> status, queue_offset, broker; the message is left open (Transactions)
+ * decide: id, state -> nothing; from now on a check of it is answered so
+ * checks: -> events: id, at_ns, store_host and answer of each check
+ * commit: id, address -> code, and the remark as status
+ * pop: topic, group, broker, address, count, invisible_ms -> events: id, at_ns, broker, times, handle (Pops)
+ * ack: topic, group, address, handle -> status
  */
 public final class ClientDriver {
     private static final int POLL_MS = 200;
@@ -40,6 +47,22 @@ public final class ClientDriver {
     private final String nameServer;
     private final DefaultMQProducer producer;
     private final PrintStream answers;
+    private Transactions transactions;
+    private final Map<String, Op> ops = Map.ofEntries(
+        Map.entry("send", this::send),
+        Map.entry("read", this::read),
+        Map.entry("consume", (request, answer) -> consume(request)),
+        Map.entry("half", (request, answer) -> transactions().send(message(request), text(request, "id"), answer)),
+        Map.entry("decide", (request, answer) -> transactions().decide(text(request, "id"), text(request, "state"))),
+        Map.entry("checks", (request, answer) -> answer.put("events", transactions().checks())),
+        Map.entry("commit",
+            (request, answer) -> transactions().commit(text(request, "id"), text(request, "address"), answer)),
+        Map.entry("pop", (request, answer) -> answer.put("events", pop(request))),
+        Map.entry("ack", (request, answer) -> answer.put("status", acknowledge(request))));
+
+    private interface Op {
+        void perform(Map<?, ?> request, Map<String, Object> answer) throws Exception;
+    }
 
     private ClientDriver(String nameServer, PrintStream answers) throws Exception {
         this.nameServer = nameServer;
@@ -80,15 +103,11 @@ public final class ClientDriver {
         answer.put("op", op);
         answer.put("begin_ns", System.nanoTime());
         try {
-            if (op.equals("send")) {
-                send(request, answer);
-            } else if (op.equals("read")) {
-                read(request, answer);
-            } else if (op.equals("consume")) {
-                consume(request);
-            } else {
+            Op performed = ops.get(op);
+            if (performed == null) {
                 throw new IllegalArgumentException("no op is called " + op);
             }
+            performed.perform(request, answer);
         } catch (Throwable error) {
             answer.put("error", String.valueOf(error));
         }
@@ -104,16 +123,48 @@ public final class ClientDriver {
     }
 
     private void send(Map<?, ?> request, Map<String, Object> answer) throws Exception {
-        String id = text(request, "id");
-        byte[] start = (id + ";").getBytes(StandardCharsets.UTF_8);
-        byte[] body = new byte[Math.max(number(request, "size"), start.length)];
-        System.arraycopy(start, 0, body, 0, start.length);
-        answer.put("id", id);
-        Message message = new Message(text(request, "topic"), "", id, body);
+        answer.put("id", text(request, "id"));
+        Message message = message(request);
+        if (request.containsKey("delay_level")) {
+            message.setDelayTimeLevel(number(request, "delay_level"));
+        }
+        if (request.containsKey("delay_ms")) {
+            message.setDelayTimeMs(number(request, "delay_ms"));
+        }
         SendResult result = producer.send(message, number(request, "timeout_ms"));
         answer.put("status", result.getSendStatus().name());
         answer.put("queue_offset", result.getQueueOffset());
         answer.put("message_id", result.getOffsetMsgId());
+        answer.put("broker", result.getMessageQueue().getBrokerName());
+    }
+
+    private static Message message(Map<?, ?> request) {
+        String id = text(request, "id");
+        byte[] start = (id + ";").getBytes(StandardCharsets.UTF_8);
+        byte[] body = new byte[Math.max(number(request, "size"), start.length)];
+        System.arraycopy(start, 0, body, 0, start.length);
+        return new Message(text(request, "topic"), "", id, body);
+    }
+
+    private synchronized Transactions transactions() throws Exception {
+        if (transactions == null) {
+            transactions = new Transactions(nameServer);
+        }
+        return transactions;
+    }
+
+    private Pops pops() {
+        return new Pops(producer.getDefaultMQProducerImpl().getMqClientFactory());
+    }
+
+    private List<Map<String, Object>> pop(Map<?, ?> request) throws Exception {
+        return pops().pop(text(request, "topic"), text(request, "group"), text(request, "broker"),
+            text(request, "address"), number(request, "count"), number(request, "invisible_ms"));
+    }
+
+    private String acknowledge(Map<?, ?> request) throws Exception {
+        return pops().acknowledge(text(request, "topic"), text(request, "group"), text(request, "address"),
+            text(request, "handle"));
     }
 
     private void read(Map<?, ?> request, Map<String, Object> answer) throws Exception {
@@ -130,17 +181,22 @@ public final class ClientDriver {
             }
             List<String> ids = new ArrayList<>();
             List<Long> offsets = new ArrayList<>();
+            List<Map<String, Object>> events = new ArrayList<>();
             long idleNs = number(request, "idle_ms") * 1_000_000L;
             for (long last = System.nanoTime(); System.nanoTime() - last < idleNs; ) {
                 for (MessageExt message : consumer.poll(POLL_MS)) {
                     String body = new String(message.getBody(), StandardCharsets.UTF_8);
-                    ids.add(body.substring(0, Math.max(body.indexOf(';'), 0)));
+                    String id = body.substring(0, Math.max(body.indexOf(';'), 0));
+                    ids.add(id);
                     offsets.add(message.getQueueOffset());
+                    events.add(Map.of(
+                        "id", id, "broker", message.getBrokerName(), "store_ms", message.getStoreTimestamp()));
                     last = System.nanoTime();
                 }
             }
             answer.put("ids", ids);
             answer.put("queue_offsets", offsets);
+            answer.put("events", events);
         } finally {
             consumer.shutdown();
         }
