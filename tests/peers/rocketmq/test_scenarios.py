@@ -64,7 +64,7 @@ def test_scenarios_are_held_against_what_there_is() -> None:
     for name, one in SCENARIOS.items():
         assert one.name == name
         assert one.about
-        assert one.protocols
+        assert one.protocols or one.history
         assert all(PROTOCOLS[protocol].records is not None for protocol in one.protocols), name
 
 
@@ -122,6 +122,17 @@ def test_what_is_promised_is_said_by_the_configuration(
     run = play(one, "5.3.3", tmp_path / "run", lambda _: None)
     assert run.promises_durability == promises
     assert PlayedRun.read(tmp_path / "run") == run
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_scenario_without_a_trace_is_trouble_where_nothing_was_seen(
+    tmp_path: Path, toy_jars: PeerJars, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(play_module, "find_jars", lambda _: toy_jars)
+    one = replace(scenario(), protocols=(), history="pops", play=lambda stage: stage.group.start())
+    run = play(one, "5.3.3", tmp_path / "run", lambda _: None)
+    assert run.trouble == "no other master came while the slave acted"
+    assert (run.protocols, run.history) == ((), "pops")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

@@ -30,6 +30,7 @@ from tlatrace.terminal import open_console, open_table
 
 if TYPE_CHECKING:
     from rocketmq_peer.doctor import Finding
+    from rocketmq_peer.scenario import Scenario
 
 _ALL: Final = "all"
 _EXIT_MISSING: Final = 2
@@ -103,6 +104,11 @@ def fetch(version: str) -> None:
         print_text(f"RocketMQ {each}: {time.monotonic() - began:.0f} s")
 
 
+def _judged_by(scenario: Scenario) -> str:
+    """Say what a scenario is held against: specifications, or what clients should see."""
+    return ", ".join(scenario.protocols) or "what clients see"
+
+
 @rocketmq.command("scenarios")
 def scenarios() -> None:
     """List what `run` can play."""
@@ -110,7 +116,7 @@ def scenarios() -> None:
 
     table = open_table("Scenarios", "name", "what happens", "held against")
     for one in SCENARIOS.values():
-        table.add_row(one.name, escape(one.about), escape(", ".join(one.protocols)))
+        table.add_row(one.name, escape(one.about), escape(_judged_by(one)))
     open_console().print(table)
 
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
+from functools import partial
 from typing import Final
 
 from rocketmq_peer.random_walk import draw, scenario_of
-from rocketmq_peer.scenario import Scenario
+from rocketmq_peer.scenario import Scenario, Stage
 from rocketmq_peer.scenarios import (
     counted_twice,
     default_configuration,
@@ -18,6 +20,7 @@ from rocketmq_peer.scenarios import (
     late_expand,
     locks,
     lost_log,
+    passed_halves,
     pending_expand,
     quick_restart,
     report_beyond_log,
@@ -55,13 +58,21 @@ SCENARIOS: Final[dict[str, Scenario]] = {
         report_beyond_log.SCENARIO,
         last_file_first.SCENARIO,
         counted_twice.SCENARIO,
+        passed_halves.SCENARIO,
+        passed_halves.UNREACHABLE,
+        passed_halves.ESCAPED,
     )
 }
+
+
+def _function(play: Callable[[Stage], None]) -> Callable[..., None]:
+    """Return the function of a script that has been given some arguments."""
+    return play.func if isinstance(play, partial) else play
 
 
 def about_script(name: str) -> str:
     """Say what a scenario's script does, as its module does, or what a walk has drawn."""
     if (scenario := SCENARIOS.get(name)) is not None:
-        return inspect.getdoc(inspect.getmodule(scenario.play)) or ""
+        return inspect.getdoc(inspect.getmodule(_function(scenario.play))) or ""
     kind, _, seed = name.rpartition("_")
     return scenario_of(draw(int(seed))).about if (kind, seed.isdigit()) == ("walk", True) else ""
