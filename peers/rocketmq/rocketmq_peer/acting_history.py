@@ -19,6 +19,8 @@ __all__ = ["JUDGES", "Kind", "Outcome", "Seen", "outcome_of"]
 Kind: TypeAlias = Literal["halves", "delays", "pops", "returns"]
 
 _COMMIT: Final = "COMMIT_MESSAGE"
+_MARGIN_MS: Final = 2000
+"""An ACK is in time that comes so long before the message is visible again."""
 _OK: Final = ("SEND_OK", "OK")
 
 
@@ -171,12 +173,14 @@ def _pops(history: _History) -> Outcome:
         return Outcome(
             missing="what was not acknowledged did not come again, so nothing is revived"
         )
-    before = [one for one, at in done.items() if at < came]
-    late = [one for one, at in done.items() if at > came > first[one]]
+    until = {one.id: one.at_ms + int(one.said.split()[0]) for one in reversed(popped)}
+    in_time = {one: at for one, at in done.items() if at + _MARGIN_MS < until[one]}
+    before = [one for one, at in in_time.items() if at < came]
+    late = [one for one, at in in_time.items() if at > came > first[one]]
     if not before or not late:
-        return Outcome(missing="nothing was acknowledged before the other master came, or since")
+        return Outcome(missing="nothing was acknowledged in time before the other master, or since")
     again = tuple(
-        one for one, at in done.items() if any(p.id == one and p.at_ms > at for p in popped)
+        one for one, at in in_time.items() if any(p.id == one and p.at_ms > at for p in popped)
     )
     words = (
         f"acknowledged before the other master came: {_named(before)}; since: {_named(late)}; "

@@ -30,6 +30,7 @@ from rocketmq_peer.group_options import GroupOptions, Replication
 from rocketmq_peer.name_server_client import Route, ask_routes
 from rocketmq_peer.node_files import records_on
 from rocketmq_peer.ports import GroupPorts, any_ports
+from rocketmq_peer.proxy import Way
 from rocketmq_peer.scenario import TOPIC, Stage
 
 __all__ = ["MASTER", "OTHER", "SLAVE", "THIRD", "ActingStage", "acting_options", "moves_with_b4"]
@@ -38,6 +39,7 @@ MASTER: Final = "b1"
 SLAVE: Final = "b2"
 OTHER: Final = "b3"
 THIRD: Final = "b4"
+_THIRDS_LINK: Final = "ns.b4"
 _MASTERS: Final = (MASTER, OTHER, THIRD)
 
 _NAMES: Final = {3: "h", 4: "i"}
@@ -255,16 +257,24 @@ class ActingStage:
         self.group.wait_for(partial(self._is_master, OTHER), "b3 was back", _PATIENCE_S)
         self.note("joined", OTHER)
 
-    def start_third(self) -> None:
-        """Start b4, and wait until routes have it; then until brokers have asked for routes."""
-        self._start(THIRD)
+    def hold_third(self) -> None:
+        """Start b4, which does not reach the name server yet."""
+        for way in Way:
+            self.group.proxies.hold(_THIRDS_LINK, way)
+        port = self.group.ports.broker(self.group.brokers.index(THIRD) + 1).to_name_server
+        self.group.start_broker(THIRD, wait=False, more={"namesrvAddr": address(port)})
+        self.group.wait_serving(THIRD)
         self.note("up", THIRD)
 
+    def let_third_in(self) -> None:
+        """Let b4 register, and wait until brokers know it."""
+        self.group.proxies.cut(_THIRDS_LINK)
+        for way in Way:
+            self.group.proxies.release(_THIRDS_LINK, way)
+
         def there() -> bool | None:
-            route = self._routes(_REVIVE_TOPIC)
-            return (
-                _NAMES[4] in route and route[_NAMES[4]].brokers.get(0) == self.at(THIRD)
-            ) or None
+            route = self._routes(_REVIVE_TOPIC).get(self._name(THIRD))
+            return (route is not None and route.brokers.get(0) == self.at(THIRD)) or None
 
         self.group.wait_for(there, "b4 was registered", _PATIENCE_S)
         time.sleep(3 * _ROUTES_MS / 1000)
@@ -408,9 +418,8 @@ class ActingStage:
         fields |= {"address": self.at(broker)}
         answer = self.client.ask("pop", **fields, count=count, invisible_ms=invisible_ms)
         for one in answer.events:
-            self._write(
-                self._at_ms(one["at_ns"]), "popped", broker, one["id"], f"retry {one['times']}"
-            )
+            said = f"{invisible_ms} ms, retry {one['times']}"
+            self._write(self._at_ms(one["at_ns"]), "popped", broker, one["id"], said)
         return {str(one["id"]): str(one["handle"]) for one in answer.events}
 
     def acknowledge(self, broker: str, id_: str, handle: str) -> None:

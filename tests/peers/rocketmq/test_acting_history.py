@@ -133,19 +133,19 @@ def test_delays_say_nothing_without_evidence(text: str, missing: str) -> None:
 POPS = """
 killed b1
 acts b2
-popped b2 m0 retry 0
-popped b2 m1 retry 0
-popped b2 m2 retry 0
+popped b2 m0 60000 ms, retry 0
+popped b2 m1 60000 ms, retry 0
+popped b2 m2 60000 ms, retry 0
 acked b2 m0 OK
 joined b4
 acked b2 m1 OK
-popped b3 m2 retry 1
+popped b3 m2 60000 ms, retry 1
 """
 
 
 def test_what_was_acknowledged_and_comes_again_breaks_a_promise() -> None:
     assert judged("pops", POPS).broken == ()
-    outcome = judged("pops", POPS + "popped b3 m1 retry 1\n")
+    outcome = judged("pops", POPS + "popped b3 m1 60000 ms, retry 1\n")
     assert outcome.again == outcome.broken == ("m1",)
     assert outcome.words == (
         "acknowledged before the other master came: m0; since: m1; not at all: m2; "
@@ -158,12 +158,20 @@ def test_an_acknowledgement_that_was_refused_promises_nothing() -> None:
     assert judged("pops", refused).broken == ()
 
 
+@pytest.mark.parametrize("ms", [4999, 5000])
+def test_an_acknowledgement_that_is_not_in_time_says_nothing(ms: int) -> None:
+    late = POPS.replace("popped b2 m1 60000 ms", f"popped b2 m1 {ms} ms")
+    outcome = judged("pops", late + "popped b3 m1 60000 ms, retry 1\n")
+    assert outcome.missing.startswith("nothing was acknowledged in time")
+    assert outcome.broken == ()
+
+
 @pytest.mark.parametrize(
     ("without", "missing"),
     [
         ("joined b4", "no other master came"),
         ("acts b2", "no other master came"),
-        ("popped b3 m2 retry 1", "what was not acknowledged did not come again"),
+        ("popped b3 m2 60000 ms, retry 1", "what was not acknowledged did not come again"),
         ("acked b2 m0 OK", "what was not acknowledged did not come again"),
         ("acked b2 m1 OK", "what was not acknowledged did not come again"),
     ],
@@ -175,7 +183,7 @@ def test_pops_say_nothing_without_evidence(without: str, missing: str) -> None:
 
 def test_pops_say_nothing_where_none_was_acknowledged_on_each_side() -> None:
     early = POPS.replace("acked b2 m1 OK\n", "").replace("joined b4", "acked b2 m1 OK\njoined b4")
-    assert judged("pops", early).missing.startswith("nothing was acknowledged before")
+    assert judged("pops", early).missing.startswith("nothing was acknowledged in time")
 
 
 RETURNS = "killed b1\nacts b2\npulled b2 m0\nup b1\n"

@@ -40,6 +40,7 @@ _MORE_S: Final = 15.0
 def _play(stage: Stage) -> None:
     acting = ActingStage(stage)
     acting.begin()
+    acting.hold_third()
     met, missed, left = _send(acting)
     acting.create_topic(OTHER)
     acting.copied()
@@ -52,7 +53,7 @@ def _play(stage: Stage) -> None:
 
     stage.group.wait_for(popped, "all were popped")
     acting.acknowledge(SLAVE, met, handles[met])
-    acting.start_third()
+    acting.let_third_in()
     acting.acknowledge(SLAVE, missed, handles[missed])
     again: set[str] = set()
 
