@@ -27,9 +27,8 @@ rocketproof peer rocketmq ledger RUN... --out peers/rocketmq/LEDGER.md
 A row is *shown* by a run whose trace diverges from the TLA+ text and conforms with the operators
 of the row (alone, or with those beside it), by messages that were acknowledged and are gone, or by
 what the scenario is about: a trace that diverges, steps that should be few, or what clients saw
-while a slave acted for its master. *Not shown* says how
-often its scenario was played without that, which proves no absence. Runs that came to no end count
-for nothing but what they show.
+while a slave acted for its master. *Not shown* says how often its scenario was played without that,
+which proves no absence. Runs that came to no end count for nothing but what they show.
 """
 
 

@@ -45,7 +45,8 @@ _MASTERS: Final = (MASTER, OTHER, THIRD)
 _NAMES: Final = {3: "h", 4: "i"}
 """What the groups of b3 and b4 are called; b1 and b2 are g."""
 _SIZE: Final = 64
-_TRIES: Final = 10
+_TRIES: Final = 40
+"""A second each: a producer may not know yet that a master is back."""
 _REVIVE_TOPIC: Final = f"rmq_sys_REVIVE_LOG_{CLUSTER}"
 _REVIVE_QUEUES: Final = 8
 _HALF_TOPIC: Final = "RMQ_SYS_TRANS_HALF_TOPIC"
@@ -310,6 +311,7 @@ class ActingStage:
         for number in range(_TRIES):
             if self.half(name := f"{id_}{number}") == broker:
                 return name
+            time.sleep(_ROUTES_MS / 1000)
         raise ProcessError(f"{broker} got none of {_TRIES} half messages")
 
     def decide(self, id_: str, state: str) -> None:
@@ -408,6 +410,7 @@ class ActingStage:
         for number in range(_TRIES):
             if send(self, name := f"{id_}{number}") == MASTER:
                 return name
+            time.sleep(_ROUTES_MS / 1000)
         raise ProcessError(f"b1 got none of {_TRIES} delayed messages")
 
     # ---- pops ----

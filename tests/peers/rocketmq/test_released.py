@@ -22,7 +22,9 @@ from rocketmq_peer.group_options import Replication
 from rocketmq_peer.jars import PeerJars, fetch
 from rocketmq_peer.mixed_walk import draw_mixed, play_mixed
 from rocketmq_peer.name_server_client import Route, ask_route
+from rocketmq_peer.play import play
 from rocketmq_peer.random_walk import Do, Move
+from rocketmq_peer.scenarios import SCENARIOS
 from rocketmq_peer.toolchain import find_jdk, find_maven
 from rocketmq_peer.versions import PINNED
 from tests.impl.process.member_records import actions_that_conform
@@ -194,6 +196,17 @@ def test_a_released_slave_acts_for_its_master_by_either_name_server(
         assert shows(acts), "it has registered new topics of its own since"
         group.start_broker("b1")
         group.wait_for(lambda: shows(both), "the master is back")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("version", PINNED)
+def test_half_messages_are_lost_that_a_slave_which_acts_could_not_put(
+    version: str, tmp_path: Path
+) -> None:
+    fetched(version)
+    run = play(SCENARIOS["passed_halves"], version, tmp_path / "run", print)
+    assert run.trouble is None
+    assert run.broken == ("h0", "h1")
 
 
 @pytest.mark.slow
