@@ -15,7 +15,7 @@ StaysHalfShows(r) == TRUE
 \* Progress goes with what is sent.
 SentMayPass(r) == r \in heard \cup op \/ IsUnder(r)
 \* TransactionalMessageServiceImpl.check passes a half that could not be put eleven times; B47 drops a timer's
-\* message after four.
+\* message after three.
 SkipsMayPass(r) == r \in heard \cup op \cup failed
 \* The progress of what is under way is written down.
 EarlyWritten == IF under = {} THEN progress ELSE progress + 1
