@@ -27,6 +27,9 @@
 | `snapshot/`                                | `dledger_lines`, `dledger_snapshot`                 |
 | DLedger: requests and answers              | `dledger_requests`, `dledger_request_codec`,        |
 |                                            | `dledger_entry_json`, `dledger_codes`               |
+| tables of offsets, between brokers and     | `offset_tables`                                     |
+| `consumerOffset.json`, `delayOffset.json`  |                                                     |
+| where a master replicates                  | `ha_info`                                           |
 | settings of servers                        | `properties`                                        |
 
 Each has its byte tables, or its names, at its top.

@@ -16,7 +16,10 @@ says of itself is written as `rocketha.formats.name_server_requests` says.
 |   30, 31 | GET_MAX_OFFSET, GET_MIN_| consumer | topic, queueId                                   |
 |       34 | HEART_BEAT              | client   | none                                             |
 |       35 | UNREGISTER_CLIENT       | client   | none                                             |
-|      906 | EXCHANGE_BROKER_HA_INFO | slave    | masterHaAddress, which a question has not        |
+|   43, 45 | GET_ALL_CONSUMER_,      | broker   | none; `rocketha.formats.offset_tables`           |
+|          | GET_ALL_DELAY_OFFSET    |          |                                                  |
+|      906 | EXCHANGE_BROKER_HA_INFO | broker   | masterHaAddress, which a question has not; all   |
+|          |                         |          | of it: `rocketha.formats.ha_info`                |
 
 An id of a message, as producers are told it: 16 bytes in hexadecimal, upper case: address and port
 of the broker (4 each), the offset of its record.
@@ -80,6 +83,8 @@ class BrokerCode(IntEnum):
     GET_MIN_OFFSET = 31
     HEART_BEAT = 34
     UNREGISTER_CLIENT = 35
+    GET_ALL_CONSUMER_OFFSET = 43
+    GET_ALL_DELAY_OFFSET = 45
     SEND_MESSAGE_V2 = 310
     LITE_PULL_MESSAGE = 361
     EXCHANGE_BROKER_HA_INFO = 906
