@@ -1,0 +1,1 @@
+"""A broker whose master comes back: what it does before it serves again."""
