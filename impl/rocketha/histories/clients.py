@@ -14,6 +14,7 @@ from rocketha.histories.linearizability.checker import (
     check_linearizability,
 )
 from rocketha.histories.linearizability.operation import Operation, RegisterHistory
+from rocketha.histories.offsets import OffsetEvent, check_offsets
 from rocketha.histories.ordered import OrderVerdict, Processed, check_order
 from rocketha.histories.registers import Keeping, ReadVerdict, RegisterEvent, check_reads
 from rocketha.histories.replicas import ReplicaReads, ReplicaVerdict, check_replicas
@@ -24,6 +25,7 @@ __all__ = [
     "ClientHistory",
     "GroupClients",
     "LinearizableClients",
+    "OffsetClients",
     "OrderlyConsumers",
     "RegisterReads",
     "ReplicaReaders",
@@ -121,6 +123,21 @@ class RouteClients:
     def content(self) -> bytes:
         """Return all that they were told."""
         return repr((self.elections, self.answers)).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetClients:
+    """Consumers that ask how far they are, and commit."""
+
+    events: tuple[OffsetEvent, ...]
+
+    def check(self) -> AnyVerdict:
+        """Hold what they were told against what a group keeps while its master is gone."""
+        return check_offsets(self.events)
+
+    def content(self) -> bytes:
+        """Return all that happened to them and to brokers."""
+        return repr(self.events).encode()
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,8 @@ class Promise(StrEnum):
     WRITABLE = "writable"
     """Of clients that ask name servers, as the next one, see `rocketha.histories.routes`."""
     NEWEST = "newest"
+    CARRIED = "carried over"
+    """Of consumers that commit, see `rocketha.histories.offsets`."""
 
 
 class AllKept(ABC):
