@@ -13,6 +13,7 @@ from rocketha.known_bugs.dledger import DLEDGER_BUGS
 from rocketha.known_bugs.epoch_truncation import EPOCH_BUGS
 from rocketha.known_bugs.legacy_replication import LEGACY_BUGS
 from rocketha.known_bugs.lock_quorum import LOCK_BUGS
+from rocketha.known_bugs.pre_online import PRE_ONLINE_BUGS
 from rocketha.known_bugs.register import REGISTER_BUGS
 from rocketha.known_bugs.replica_group import BROKER_BUGS, CONTROLLER_BUGS, GROUP_BUGS
 from rocketha.known_bugs.route import ROUTE_BUGS
@@ -28,6 +29,7 @@ __all__ = [
     "LEGACY_BUGS",
     "LOCK_BUGS",
     "NO_BUGS",
+    "PRE_ONLINE_BUGS",
     "REGISTER_BUGS",
     "ROUTE_BUGS",
     "SNAPSHOT_BUGS",

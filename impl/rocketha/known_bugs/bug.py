@@ -118,6 +118,15 @@ class Bug(StrEnum):
     B46 = "B46"
     """The queue is locked, but the consumer does not know it. #2621, #5465,
     `RebalanceImpl.updateProcessQueueTableInRebalance`."""
+    B48 = "B48"
+    """A slave that acts copies its master's tables. #7601, `SlaveSynchronize`."""
+    B48_VERSION = "B48Version"
+    """A slave copies its master's table, and keeps its own version. #7577."""
+    B49 = "B49"
+    """No commit moves the version of a table. #9711, `LmqConsumerOffsetManager.commitOffset`."""
+    B50 = "B50"
+    """A master that comes back counts the slaves that it has asked, whoever came and went since.
+    `BrokerPreOnlineService.prepareForMasterOnline`, whose progress is an index."""
     B52 = "B52"
     """Without a controller: a slave's report beyond the master's log counts. #3015, lost in 5.0,
     `DefaultHAConnection.ReadSocketService.processReadEvent`."""
@@ -167,6 +176,9 @@ class Bug(StrEnum):
     larger term at once. openmessaging/dledger `DLedgerLeaderElector`."""
     B71 = "B71"
     """A vote does not survive a power cut. openmessaging/dledger `MemberState.persistState`."""
+    B76 = "B76"
+    """A master that comes back serves at once, with the offsets that it had. #1094,
+    `skipPreOnline`."""
     B77 = "B77"
     """A broker that cannot be asked fails the whole batch. #7078, `AdminBrokerProcessor`."""
     B79 = "B79"
@@ -205,6 +217,8 @@ class Bug(StrEnum):
     """A follower commits what another leader wrote at that place."""
     COMPARED_FIRST = "ComparedFirst"
     """An entry goes behind a log that nobody has compared."""
+    COMPARED = "Compared"
+    """A master that comes back takes whatever offsets a slave has."""
     COUNT_ONCE = "CountOnce"
     """The broker that is asked finds itself among those that it asks, and counts twice.
     `AdminBrokerProcessor.lockBatchMQ`, which knows itself by an id that changes."""
@@ -231,9 +245,15 @@ class Bug(StrEnum):
     `HAConnection.ReadSocketService.processReadEvent` of the branch 4.9.x."""
     FLUSH_BEFORE_EPOCH = "FlushBeforeEpoch"
     """A new master notes where its epoch starts before the log up to there is on the disk."""
+    FRESH = "Fresh"
+    """A master that comes back goes through one answer of the name server to its end.
+    `BrokerPreOnlineService.prepareForMasterOnline`."""
     FRESH_OBJECT = "FreshObject"
     """The state is cleared, and filled while the file is read: a load that fails leaves a part.
     `ReplicasInfoManager.deserializeFrom`."""
+    GIVES = "Gives"
+    """A master in isolation gives its slaves the tables of before.
+    `AdminBrokerProcessor.getAllConsumerOffset`."""
     HALF_OPEN = "HalfOpen"
     """Who joins counts as the incarnation that it is in, not as the one that reported: the
     connection may be that of one that is gone. `ReplicasManager.doReportSyncStateSetChanged`."""
@@ -242,9 +262,14 @@ class Bug(StrEnum):
     HEARTBEATS = "Heartbeats"
     """A leader answers a read that nobody has confirmed since the call. openmessaging/dledger
     `ReadMode.LEASE_READ`."""
+    HOST = "Host"
+    """A connection of another slave counts as a slave's own, as if both were on one host.
+    `HAConnectionStateNotificationService`."""
     INSTALL_FRESH = "InstallFresh"
     """A leader's snapshot is taken that is behind what the node knows, if only it is not older than
     the node's last one."""
+    ISOLATED = "Isolated"
+    """A master in isolation registers."""
     KEPT_LINK = "KeptLink"
     """A slave keeps its connection although another master was elected than the one that it leads
     to. `ReplicasManager.changeToSlave`, which compares who was taken for the master."""
@@ -307,6 +332,8 @@ class Bug(StrEnum):
     SAME_TERM = "SameTerm"
     """A leader that lost entries is elected again in the same term. openmessaging/dledger
     `DLedgerLeaderElector`."""
+    SERVING = "Serving"
+    """A master in isolation serves who has its address. `ConsumerManageProcessor`."""
     SET_EPOCH = "SetEpoch"
     """A proposal that changes an older set is taken."""
     SHORTER_LOG = "ShorterLog"
@@ -340,12 +367,18 @@ class Bug(StrEnum):
     `StateMachineCaller`."""
     TERM_NOT_READY = "TermNotReady"
     """A node votes in a term that it has not gone to."""
+    TRANSFER = "Transfer"
+    """A slave's tables are taken before its connection is in TRANSFER.
+    `DefaultHAConnection`, which is when it is accepted."""
     TRANSFER_ENDS = "TransferEnds"
     """A leader waits for ever for whom it has asked to lead."""
     UNLOCK_OWN = "UnlockOwn"
     """A release takes whosesoever vote there is."""
     VALIDITY = "Validity"
     """A snapshot is loaded that the state machine has passed. RIP-59 without its validity rule."""
+    VERSIONS = "Versions"
+    """Of two tables the slave's is taken if its version is not smaller.
+    `BrokerPreOnlineService.syncMetadataReverse`."""
     VOTE_ONCE = "VoteOnce"
     """A broker votes for whoever asks."""
     W2 = "W2"

@@ -26,6 +26,7 @@ from rocketha.known_bugs import (
     LEGACY_BUGS,
     LOCK_BUGS,
     NO_BUGS,
+    PRE_ONLINE_BUGS,
     ROUTE_BUGS,
     SNAPSHOT_BUGS,
     Bug,
@@ -45,6 +46,7 @@ from rocketha.known_bugs.lock_quorum import (
     consumer_rules,
     voting_rules,
 )
+from rocketha.known_bugs.pre_online import PRE_ONLINE_OVERRIDES, pre_online_rules
 from rocketha.known_bugs.register import (
     ANSWER_OVERRIDES,
     READ_OVERRIDES,
@@ -68,6 +70,7 @@ from rocketha.known_bugs.storage import STORAGE_OVERRIDES, file_options
 from rocketha.legacy_ha.rules import LEGACY_RULES
 from rocketha.locks.rules import CONSUMER_RULES, VOTING_RULES
 from rocketha.nameserver.rules import RULES as NAME_SERVER_RULES
+from rocketha.pre_online.rules import RULES as PRE_ONLINE_RULES
 from rocketha.replicated_log.rules import SNAPSHOT_RULES
 from rocketha.runtime.broker_files import FileOptions
 from rocketha.storage.commit_log import CommitLogOptions
@@ -95,6 +98,7 @@ HOMES: Final = {
     "consumer": Home(CONSUMER_RULES, CONSUMER_OVERRIDES, consumer_rules),
     "name server": Home(NAME_SERVER_RULES, NAME_SERVER_OVERRIDES, name_server_rules),
     "acting": Home(ACTING_RULES, ACTING_OVERRIDES, acting_rules),
+    "pre-online": Home(PRE_ONLINE_RULES, PRE_ONLINE_OVERRIDES, pre_online_rules),
     "snapshots": Home(SNAPSHOT_RULES, SNAPSHOT_OVERRIDES, snapshot_rules),
     "elector": Home(ELECTOR_RULES, ELECTOR_OVERRIDES, elector_rules),
     "pusher": Home(PUSHER_RULES, PUSHER_OVERRIDES, pusher_rules),
@@ -153,7 +157,7 @@ def test_every_bug_has_one_override_and_only_a_few_have_several() -> None:
     assert [bug for bug, names in homes.items() if not names] == []
     assert {bug: names for bug, names in homes.items() if len(names) > 1} == IN_SEVERAL
     protocols = [DLEDGER_BUGS, EPOCH_BUGS, LEGACY_BUGS, LOCK_BUGS, GROUP_BUGS, SNAPSHOT_BUGS]
-    protocols.append(ROUTE_BUGS)
+    protocols += [ROUTE_BUGS, PRE_ONLINE_BUGS]
     assert frozenset[Bug]().union(*protocols) == frozenset(Bug)
 
 
