@@ -339,6 +339,7 @@ def test_links_to_the_specifications_are_alive() -> None:
         "epoch_truncation/EpochTruncation",
         "legacy_replication/LegacyReplication",
         "lock_quorum/LockQuorum",
+        "pre_online/PreOnline",
         "replica_group/ReplicaGroup",
         "snapshot_loading/SnapshotLoading",
     ],

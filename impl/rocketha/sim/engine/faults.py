@@ -22,6 +22,7 @@ __all__ = [
     "LEGACY_FAULTS",
     "LOCK_FAULTS",
     "NO_FAULTS",
+    "PRE_ONLINE_FAULTS",
     "ROUTE_FAULTS",
     "SNAPSHOT_FAULTS",
     "Fault",
@@ -232,6 +233,18 @@ ROUTE_FAULTS: Final = (
     Fault.SLOW_POLL,
 )
 """What can happen to name servers and their brokers, which no disk keeps."""
+PRE_ONLINE_FAULTS: Final = (
+    Fault.DELAY,
+    Fault.FRAGMENTATION,
+    Fault.RESET,
+    Fault.PARTITION,
+    Fault.ONE_WAY_PARTITION,
+    Fault.POWER_CUT,
+    Fault.TORN_WRITE,
+    Fault.PROCESS_CRASH,
+    Fault.HALF_OPEN,
+)
+"""What can happen to brokers that come back, their slaves and their name server."""
 NO_FAULTS: Final[Faults] = frozenset()
 
 

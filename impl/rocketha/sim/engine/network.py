@@ -212,6 +212,19 @@ class Network:
                     waited_for = any(item is _Mark.OPEN for _, item in stream.in_flight)
                     self._shut(conn, end, keep=keep, silent=silent and not waited_for)
 
+    def lose_sent(self, broker: BrokerId) -> None:
+        """Lose all that a broker has sent and that is still under way; its ends stay closed."""
+        for conn in self.connections():
+            for stream in (conn.up, conn.down):
+                if stream.sender == broker:
+                    _lose(stream, {_Mark.CLOSE})
+
+    def lose_requests(self, conn_id: ConnectionId) -> None:
+        """Lose what the client of a connection has sent over it and is still under way."""
+        conn = self._connections.get(conn_id)
+        if conn is not None:
+            _lose(conn.up, set(_Mark))
+
     def block(self, sender: BrokerId, receiver: BrokerId) -> None:
         """Let nothing through from one broker to another."""
         self._blocked.add((sender, receiver))
@@ -318,6 +331,11 @@ class Network:
             if isinstance(item, bytes) and (length := stream.rng.randrange(len(item))):
                 kept.append((arrival, item[:length]))
         stream.in_flight = deque(kept)
+
+
+def _lose(stream: _Stream, marks: set[_Mark]) -> None:
+    """Keep nothing of what is in flight but these marks."""
+    stream.in_flight = deque(entry for entry in stream.in_flight if entry[1] in marks)
 
 
 def _happens(rng: Random, percent: int) -> bool:

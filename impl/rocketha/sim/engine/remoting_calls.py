@@ -155,10 +155,20 @@ class RemotingCalls:
     """All connections for requests, of all peers."""
 
     def __init__(
-        self, network: Network, servers: Servers, *, on_lost: OnLost | None = None
+        self,
+        network: Network,
+        servers: Servers,
+        *,
+        on_lost: OnLost | None = None,
+        forgets: bool = False,
     ) -> None:
-        """Begin without connections."""
+        """Begin without connections.
+
+        If it `forgets`, no request arrives for whose answer nobody waits any more: it is lost with
+        its connection, wherever it is.
+        """
         self._network = network
+        self._forgets = forgets
         self._on_lost = on_lost
         self._servers = servers
         self._lines: dict[tuple[BrokerId, BrokerId], _Line] = {}
@@ -307,5 +317,7 @@ class RemotingCalls:
         waiting: Mapping[int, OnAnswer] = {}
         if end is End.CLIENT:
             waiting = self._pending.pop(conn, waiting)
+            if self._forgets:
+                self._network.lose_requests(conn)
         for on_answer in waiting.values():
             on_answer(None)

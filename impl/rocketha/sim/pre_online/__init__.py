@@ -1,0 +1,1 @@
+"""A master that comes back, its slaves, a name server and consumers, simulated."""

@@ -1,0 +1,157 @@
+"""What happens to a group: consumers that commit, messages that are due, brokers that stop."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Final
+
+from rocketha.formats.offset_tables import QueueKey, TableKind
+from rocketha.histories.clients import OffsetClients
+from rocketha.sim.engine.fault_injector import NO_FAULT_PLAN, FaultInjector
+from rocketha.sim.engine.node import Node, broker_address
+from rocketha.sim.engine.random_source import Injection, PerPurposeStreams
+from rocketha.sim.pre_online.cluster import PreOnlineCluster
+from rocketha.sim.pre_online.plan import QUEUES, PreOnlinePlan
+from rocketha.types import MASTER, BrokerId
+
+__all__ = ["PreOnlineWorkload"]
+
+_RESTART_MS: Final = 700
+_LOOK_MS: Final = 5
+"""How often it is looked whether all are there for the first time."""
+
+
+class PreOnlineWorkload:
+    """Consumers and faults around a cluster, from when all are there for the first time."""
+
+    def __init__(
+        self, cluster: PreOnlineCluster, plan: PreOnlinePlan, streams: PerPurposeStreams
+    ) -> None:
+        """Prepare the world; nothing happens yet."""
+        self._cluster = cluster
+        self._plan = plan
+        self._streams = streams
+        self._is_healed = False
+        self._is_begun = False
+        cluster.network.plan = NO_FAULT_PLAN
+        self._injector: FaultInjector[Any] = FaultInjector(
+            cluster, streams, is_master=lambda node: node.id == MASTER
+        )
+
+    def begin(self) -> None:
+        """Start the name server and the slaves, and then everything that repeats."""
+        self._cluster.start_name_server()
+        for slave in self._cluster.slaves:
+            self._cluster.start_broker(slave)
+        self._cluster.scheduler.after(_LOOK_MS, self._look)
+
+    def _look(self) -> None:
+        """Start the master when its slaves are there, and the rest when it is online."""
+        cluster = self._cluster
+        master_is_up = cluster.is_up(MASTER)
+        if not master_is_up and cluster.group() == frozenset(cluster.slaves):
+            cluster.start_broker(MASTER)
+        elif master_is_up and self._all_are_there() and self._all_are_connected():
+            self._begin()
+            return
+        cluster.scheduler.after(_LOOK_MS, self._look)
+
+    def _begin(self) -> None:
+        plan, injector, cluster = self._plan, self._injector, self._cluster
+        self._is_begun = True
+        cluster.begin()
+        if self._is_healed:
+            return
+        cluster.network.plan = plan.faults
+        handlers = injector.handlers()
+        for fault, gap_ms in plan.faults.mean_gap_ms:
+            injector.sometimes(gap_ms, handlers[fault], fault)
+        injector.sometimes(plan.stop_ms, self._stop, "stop")
+        for queue in QUEUES[TableKind.CONSUMER]:
+            commit = partial(self._commit, queue)
+            injector.sometimes(plan.client_ms, commit, "consumer", f"{queue[0]}:{queue[1]}")
+        for _, level in QUEUES[TableKind.DELAY]:
+            injector.sometimes(plan.client_ms, partial(self._deliver, level), "message", str(level))
+
+    def heal(self) -> None:
+        """End all faults."""
+        self._is_healed = True
+        self._injector.calm_network()
+        if self._is_begun:
+            self._injector.restart_all()
+
+    # ---- the end ----
+
+    @property
+    def actions(self) -> int:
+        """Return the number of actions so far."""
+        return self._cluster.actions
+
+    def converged(self) -> bool:
+        """Tell whether all are there, and the master serves."""
+        return self._is_healed and self._is_begun and self._all_are_there()
+
+    def _all_are_there(self) -> bool:
+        cluster = self._cluster
+        if len(cluster.up()) < len(cluster.nodes) or cluster.group() != frozenset(cluster.brokers):
+            return False
+        master = cluster.brokers[MASTER].running()
+        slaves = [cluster.brokers[slave].running() for slave in cluster.slaves]
+        return master.serves and all(
+            not slave.serves and slave.master_address is not None for slave in slaves
+        )
+
+    def _all_are_connected(self) -> bool:
+        cluster = self._cluster
+        links = cluster.brokers[MASTER].running().links
+        return all(
+            slave in links and cluster.brokers[slave].running().ha.has_reply
+            for slave in cluster.slaves
+        )
+
+    def unavailable_because(self) -> str | None:
+        """Return None: everybody comes back."""
+        return None
+
+    def clients(self, *, converged: bool) -> OffsetClients:
+        """Return what consumers were told."""
+        del converged
+        return OffsetClients(tuple(self._cluster.history))
+
+    # ---- what happens ----
+
+    def _brokers_up(self) -> list[BrokerId]:
+        return [number for number, node in self._cluster.brokers.items() if node.state is not None]
+
+    def _commit(self, queue: QueueKey, injection: Injection) -> None:
+        """Let a consumer commit at a broker of which it has the address."""
+        up = self._brokers_up()
+        if up:
+            self._cluster.hosted[injection.rng.choice(up)].commit(queue)
+
+    def _deliver(self, level: int, injection: Injection) -> None:
+        up = self._brokers_up()
+        if up:
+            self._cluster.hosted[injection.rng.choice(up)].deliver(level)
+
+    def _stop(self, injection: Injection) -> None:
+        """Stop a broker, every other time the master, or a slave that it waits for."""
+        cluster, rng = self._cluster, injection.rng
+        up = self._brokers_up()
+        if not up:
+            return
+        drawn, is_meant = rng.choice(up), rng.randrange(2) > 0
+        broker = MASTER if is_meant and MASTER in up else drawn
+        if broker == MASTER and cluster.brokers[MASTER].running().isolated:
+            broker = max(up) if is_meant else MASTER
+        wait_ms = 1 + rng.randrange(_RESTART_MS)
+        injection.note(f"{broker_address(broker)} stops, and is back after {wait_ms} ms")
+        node: Node[Any] = cluster.brokers[broker]
+        cluster.crash(node)
+        incarnation = node.incarnation
+
+        def restart() -> None:
+            if node.state is None and node.incarnation == incarnation:
+                cluster.restart(node)
+
+        cluster.scheduler.after(wait_ms, restart)
