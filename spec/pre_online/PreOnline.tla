@@ -153,7 +153,8 @@ Start(b) ==
 \* A broker in isolation does not register.                                \* CHECK Isolated
 MayRegister(b) == ~(b = Master /\ isolated)
 
-\* It registers, again and again; a slave is told the master's address, if there is one.
+\* It registers, again and again; a slave is told the master's address, if there is one, and if the answer
+\* is not lost.
 Register(b) ==
   /\ Explored("Register", b)
   /\ up[b]
@@ -161,7 +162,8 @@ Register(b) ==
   /\ b \notin group \/ (b \in Slave /\ masterAddr[b] # (Master \in group))
 
   /\ group' = group \cup {b}
-  /\ masterAddr' = [s \in Slave |-> IF s = b THEN Master \in group ELSE masterAddr[s]]
+  /\ \E hears \in BOOLEAN :
+       masterAddr' = [s \in Slave |-> IF s = b /\ hears THEN Master \in group ELSE masterAddr[s]]
   /\ UNCHANGED <<up, serves, tableVars, link, preOnlineVars>>
 
 \* A name server takes a broker for gone.
