@@ -68,6 +68,11 @@ class RecordProjection(ABC):
     def constants(self) -> State:
         """Return the constants of the specification, as nodes are set up."""
 
+    def constants_of(self, trace: int) -> State:
+        """Return those of a trace, where each has its own."""
+        del trace
+        return self.constants
+
     @abstractmethod
     def take(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
         """Make the events of a record (`event`), with the messages that its node received."""
@@ -175,7 +180,7 @@ def project(projection: RecordProjection, logs: Sequence[NodeLog]) -> tuple[Proj
         events.setdefault(number, []).append(event)
     return tuple(
         ProjectedTrace(
-            constants=projection.constants,
+            constants=projection.constants_of(number),
             events=tuple(told),
             meta=projection.metas[number],
             silent=projection.silent,

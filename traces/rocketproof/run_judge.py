@@ -20,7 +20,8 @@ from rocketproof.trace_inputs import SpecChoice
 from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, Verdict, combine
 from tlatrace.logged import together
 from tlatrace.report.results import TraceResult
-from tlatrace.trace import Trace
+from tlatrace.trace import Header, Trace
+from tlatrace.values import canonical_state
 
 __all__ = ["judge_traces", "of_master_epoch", "run_verdict", "verdict_lines"]
 
@@ -37,16 +38,26 @@ def judge_traces(
 
     Raises: as `Judges.judge`.
     """
-    told = [at for at, trace in enumerate(traces) if trace.events]
-    if not told:
-        return ()
-    header = traces[told[0]].header
-    assert header is not None, "the simulator writes a header"
+    groups: dict[str, list[int]] = {}
+    for at, trace in enumerate(traces):
+        if trace.events:
+            groups.setdefault(canonical_state(_header(trace).constants), []).append(at)
+    results: dict[int, TraceResult] = {}
+    for told in groups.values():
+        results |= _judge_alike(traces, told, files, choice)
+    return tuple(results[at] for at in sorted(results))
+
+
+def _judge_alike(
+    traces: Sequence[Trace], told: Sequence[int], files: Sequence[Path], choice: SpecChoice
+) -> dict[int, TraceResult]:
+    """Judge those of the traces that have the same constants. Raises: as `Judges.judge`."""
+    header = _header(traces[told[0]])
     judged = Judges(choice=choice).judge(header, [traces[at] for at in told])
-    results = []
+    results = {}
     for position, (at, verdict) in enumerate(zip(told, judged.verdicts, strict=True)):
         line = verdict.step + _HEADER_LINES if isinstance(verdict, Diverges) and files else None
-        result = TraceResult(
+        results[at] = TraceResult(
             path=str(files[at]) if files else _name(traces[at]),
             spec=header.spec,
             outcome=verdict,
@@ -55,8 +66,12 @@ def judge_traces(
             failing_conjunct=judged.failing_conjuncts.get(position),
             logged=judged.logged[position],
         )
-        results.append(result)
-    return tuple(results)
+    return results
+
+
+def _header(trace: Trace) -> Header:
+    assert trace.header is not None, "the simulator writes a header"
+    return trace.header
 
 
 def _name(trace: Trace) -> str:

@@ -21,6 +21,7 @@ from rocketproof.trace_inputs import SpecChoice
 from tests.source_files import ROOT
 from tlatrace.judgement.verdict import Verdict
 from tlatrace.trace import Event, Trace
+from tlatrace.values import canonical_state
 
 __all__ = ["SUBJECTS", "Recorded", "Subject", "changed", "judged", "recorded"]
 
@@ -132,6 +133,25 @@ SUBJECTS: Final[dict[str, Subject]] = {
             Bug.VOTE_ONCE: 0,
         },
         passed_by=frozenset({"ExpireEarly", "WaitLess"}),
+        unseen={},
+    ),
+    "pre_online": Subject(
+        clean=range(4),
+        seed_of_bug={
+            Bug.B49: 0,
+            Bug.B76: 0,
+            Bug.COMPARED: 0,
+            Bug.FRESH: 0,
+            Bug.SERVING: 0,
+            Bug.B48: 7,
+            Bug.B48_VERSION: 0,
+            Bug.GIVES: 7,
+            Bug.HOST: 0,
+            Bug.ISOLATED: 0,
+            Bug.TRANSFER: 6,
+            Bug.VERSIONS: 0,
+        },
+        passed_by=frozenset(),
         unseen={},
     ),
     "replica_group": Subject(
@@ -260,11 +280,22 @@ def recorded(
 
 
 def judged(traces: Sequence[Trace]) -> list[Verdict]:
-    """Hold traces of one protocol against its text, whole ones and partial ones alike."""
-    choice = SpecChoice(spec_root=ROOT / "spec")
-    header = traces[0].header
-    assert header is not None
-    return match_by_model(Judges(choice=choice), choice.model(header), header, traces)
+    """Hold traces of one protocol against its text, whole ones and partial ones alike.
+
+    Those with the same constants are judged together.
+    """
+    choice, groups = SpecChoice(spec_root=ROOT / "spec"), dict[str, list[int]]()
+    for at, trace in enumerate(traces):
+        assert trace.header is not None
+        groups.setdefault(canonical_state(trace.header.constants), []).append(at)
+    verdicts: dict[int, Verdict] = {}
+    for told in groups.values():
+        header = traces[told[0]].header
+        assert header is not None
+        model, some = choice.model(header), [traces[at] for at in told]
+        found = match_by_model(Judges(choice=choice), model, header, some)
+        verdicts |= dict(zip(told, found, strict=True))
+    return [verdicts[at] for at in range(len(traces))]
 
 
 def changed(

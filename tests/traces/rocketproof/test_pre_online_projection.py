@@ -1,0 +1,178 @@
+"""Runs of a master that comes back as behaviours of PreOnline, by whole states and by records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+import pytest
+
+from rocketha.known_bugs import Bug
+from rocketha.pre_online.core import PreOnlineCore
+from rocketha.pre_online.events import PreOnlineActionName, PreOnlineDone, StoreTable
+from rocketha.recording.node_log import NodeLog
+from rocketha.recording.record import NodeRecord, RecordError
+from rocketha.sim.engine.options import SimOptions
+from rocketproof.protocols import PROTOCOLS
+from rocketproof.timeline import timeline
+from tests.traces.rocketproof.recorded_runs import judged, recorded
+from tlatrace.judgement.verdict import Conforms, Diverges
+from tlatrace.trace import Trace
+
+PROTOCOL = "pre_online"
+SEEDS = range(8)
+ACTIONS = {
+    "Init",
+    "Commit",
+    "Persist",
+    "Stop",
+    "Start",
+    "Register",
+    "Remove",
+    "Hear",
+    "Synchronize",
+    "AskGroup",
+    "SendHaInfo",
+    "Handshake",
+    "Disconnect",
+    "Forget",
+    "TakeTable",
+    "GoOnline",
+}
+
+
+@pytest.fixture(scope="module")
+def traces() -> list[Trace]:
+    return [trace for seed in SEEDS for trace in traces_of(seed)]
+
+
+def traces_of(seed: int, *bugs: Bug) -> Sequence[Trace]:
+    return PROTOCOLS[PROTOCOL].make_traces(seed, SimOptions(bugs=frozenset(bugs))).traces
+
+
+def test_runs_conform_and_every_action_is_taken(traces: list[Trace]) -> None:
+    assert len(traces) == 2 * len(SEEDS), "a run has two tables"
+    assert all(isinstance(verdict, Conforms) for verdict in judged(traces))
+    assert {event.action for trace in traces for event in trace.events} == ACTIONS
+    slaves = {str(trace.header.constants["Slave"]) for trace in traces if trace.header is not None}
+    assert len(slaves) == 2, "groups have one slave, or two"
+
+
+CAUGHT = {
+    Bug.B48: 7,
+    Bug.B48_VERSION: 0,
+    Bug.B49: 0,
+    Bug.B76: 0,
+    Bug.COMPARED: 0,
+    Bug.FRESH: 0,
+    Bug.GIVES: 7,
+    Bug.HOST: 0,
+    Bug.ISOLATED: 0,
+    Bug.SERVING: 0,
+    Bug.TRANSFER: 6,
+    Bug.VERSIONS: 0,
+}
+"""The first seed that shows a bug."""
+
+
+@pytest.mark.parametrize("bug", CAUGHT)
+def test_a_known_bug_is_no_behaviour(bug: Bug) -> None:
+    assert any(isinstance(one, Diverges) for one in judged(traces_of(CAUGHT[bug], bug)))
+
+
+def test_a_master_that_takes_a_table_and_does_not_write_it_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    step = PreOnlineCore.step
+
+    def forgetful(self: PreOnlineCore, state: Any, event: Any, **others: Any) -> PreOnlineDone:
+        done = step(self, state, event, **others)
+        if done.action is None or done.action.name is not PreOnlineActionName.TAKE_TABLE:
+            return done
+        kept = [effect for effect in done.effects if not isinstance(effect, StoreTable)]
+        return replace(done, effects=tuple(kept))
+
+    monkeypatch.setattr(PreOnlineCore, "step", forgetful)
+
+    assert any(isinstance(one, Diverges) for seed in (0, 1, 2) for one in judged(traces_of(seed)))
+
+
+def test_a_timeline_says_what_changed(traces: list[Trace]) -> None:
+    lines = "\n".join(line for trace in traces for line in timeline(trace))
+
+    for words in (
+        "the master is isolated",
+        "the master waits for {1",
+        "knows where to connect to",
+        "is connected",
+        "the master has the tables of {1",
+        "the master is online",
+        "slave 1 serves",
+        "has level:1 at 1",
+        "it is on the disk of slave 1",
+        "the name server has {",
+        "connects to nobody",
+        "has no master any more",
+    ):
+        assert words in lines, words
+
+
+# ---- records ----
+
+
+def with_change(node: str, which: Callable[[NodeRecord], object], **changes: Any) -> list[NodeLog]:
+    """Return the logs of a run in which a node wrote something else at its first such step."""
+    logs = []
+    for log in recorded(PROTOCOL, 1).logs:
+        records = list(log.records)
+        if log.header.node == node:
+            at = next(at for at, record in enumerate(records) if which(record))
+            records[at] = msgspec.structs.replace(records[at], **changes)
+        logs.append(NodeLog(header=log.header, records=tuple(records), name=log.name))
+    return logs
+
+
+def with_settings(node: str, **changes: Any) -> list[NodeLog]:
+    """Return the logs of a run in which a node is set up otherwise."""
+    logs = []
+    for log in recorded(PROTOCOL, 1).logs:
+        header = log.header
+        if header.node == node:
+            header = msgspec.structs.replace(header, settings={**header.settings, **changes})
+        logs.append(NodeLog(header=header, records=log.records, name=log.name))
+    return logs
+
+
+def test_records_are_the_traces_of_whole_states_event_by_event() -> None:
+    for seed in (0, 1):
+        of_records = PROTOCOLS[PROTOCOL].traces_of_records(recorded(PROTOCOL, seed).logs)
+        for one, whole in zip(of_records, traces_of(seed), strict=True):
+            assert len(one.events) > 50
+            assert [(e.action, e.params, e.state, e.clock) for e in one.events] == [
+                (e.action, e.params, e.state, e.clock) for e in whole.events
+            ]
+
+
+@pytest.mark.parametrize(
+    ("logs", "words"),
+    [
+        (lambda: with_settings("b1", broker_id=7), "a master, 0, and its slaves"),
+        (lambda: with_settings("b1", steps=[["config/consumerOffset.json", 9]]), "differently"),
+        (lambda: with_settings("n1", kind="else"), "settings of n1"),
+        (lambda: with_settings("n1", kind="broker", broker_id=3, steps=[]), "one name server"),
+        (lambda: with_change("b1", lambda one: "tables" in one.state, state={}), "`tables`"),
+        (
+            lambda: with_change(
+                "b0",
+                lambda one: one.stored,
+                stored=({"is": "Written", "path": "config/delayOffset.json", "data": "e30="},),
+            ),
+            "a table that is none",
+        ),
+    ],
+)
+def test_what_cannot_be_is_an_error(logs: Callable[[], list[NodeLog]], words: str) -> None:
+    with pytest.raises(RecordError, match=words):
+        PROTOCOLS[PROTOCOL].traces_of_records(logs())

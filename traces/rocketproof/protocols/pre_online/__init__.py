@@ -1,0 +1,1 @@
+"""A master that comes back, and what its slaves know."""
