@@ -230,7 +230,11 @@ def _summary(report: SimReport, traces: tuple[Trace, ...]) -> str:
     if report.failure is not None:
         end = f"ended early: {report.failure}"
     seconds = report.virtual_ms / 1000
-    of = f" of {len(traces)} master epochs" if len(traces) != 1 else ""
+    is_of_epochs = not traces or any(
+        trace.header is not None and "master_epoch" in trace.header.meta for trace in traces
+    )
+    what = "master epochs" if is_of_epochs else "traces"
+    of = f" of {len(traces)} {what}" if len(traces) != 1 else ""
     return (
         f"seed {report.seed}: {_events(traces)} events{of} in {seconds:.1f} virtual seconds, "
         f"{end}\n"
