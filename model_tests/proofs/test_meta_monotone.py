@@ -128,14 +128,16 @@ def test_steps_are_those_of_the_compiled_model() -> None:
 
 
 def pairs(choice: random.Random) -> Iterator[tuple[ModelState, ModelState]]:
-    """Yield states with others after them, and steps in which no table is taken over."""
+    """Yield states with others after them, or other tables, and steps that take over no table."""
     table = judge().variables.index("table")
     for pre in states():
-        for _ in range(3):
+        for _ in range(6):
             post = pre
             for _ in range(3):
                 post = with_parts_of(post, choice.choice(states()), choice)
             yield pre, post
+        for _ in range(6):
+            yield pre, (*pre[:table], choice.choice(states())[table], *pre[table + 1 :])
         for step in walker().successors(pre):
             if step.action == "TakeTable":
                 yield pre, (*step.post[:table], pre[table], *step.post[table + 1 :])

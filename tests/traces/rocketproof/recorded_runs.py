@@ -56,7 +56,8 @@ _SAID_OF_BROKERS: Final = frozenset(
 
 _SAID_OF_MEMBERS: Final = frozenset(
     {"AcknowledgePush", "AnswerHeartbeat", "AnswerVote", "ApplyAll", "BeginTerm", "FindOther"}
-    | {"AnswerRead", "AnswerWrite", "CountHolders", "RefuseClient"}
+    | {"AnswerRead", "AnswerWrite", "CountHolders", "RefuseClient", "RefuseMisdirected"}
+    | {"HearOfTransfer", "RefuseTransfer"}
     | {"FindSame", "KnowCommit", "LeaveUnanswered", "RefuseEntries", "RefusePush", "RefuseSnapshot"}
     | {"RefuseTruncate", "SendCommit", "SendCompare", "SendEntries", "SendHeartbeat"}
     | {"SendSnapshot", "SendTruncate", "TakeCommit"}

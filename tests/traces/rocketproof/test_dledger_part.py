@@ -58,9 +58,9 @@ def test_all_members_may_be_looked_at(seed: int) -> None:
 @pytest.mark.parametrize(
     ("seed", "node", "incarnation", "action"),
     [
-        (4, "b1", 3, "SaveSnapshot"),
-        (4, "b2", 2, "CutLog"),
-        (27, "b1", 2, "InstallSnapshot"),
+        (9, "b1", 8, "SaveSnapshot"),
+        (23, "b1", 3, "CutLog"),
+        (81, "b3", 4, "InstallSnapshot"),
     ],
 )
 def test_the_disk_may_have_a_snapshot_more_than_was_written_down(

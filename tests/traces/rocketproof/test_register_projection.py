@@ -24,7 +24,7 @@ from tlatrace.trace import Event, Trace
 from tlatrace.values import Fcn, State, record, tla_set
 
 PROTOCOL: Final = "register"
-SEEDS: Final = (0, 19, 23)
+SEEDS: Final = (0, 1, 19, 23)
 """Short ones that have all actions."""
 BUGS: Final = {
     Bug.ANSWER_APPLIED: (0, "AnswerEntry"),

@@ -16,6 +16,7 @@ from rocketha.recording.node_log import NodeLog
 from rocketha.recording.record import NodeRecord, SentMessage
 from rocketproof.protocols import PROTOCOLS
 from rocketproof.protocols.route.records import RouteRecords
+from rocketproof.protocols.route.said import SAID
 from rocketproof.record_projection import record_of_event
 from tests.traces.rocketproof.recorded_runs import judged, recorded
 from tlatrace.judgement.verdict import Conforms, Diverges
@@ -24,9 +25,6 @@ from tlatrace.values import tla_set
 
 PLUG: Final = PROTOCOLS["route"]
 SEED: Final = 1
-SAID: Final = frozenset(
-    {"AnswerMembers", "AnswerRegistration", "EndAll", "EndRegistration", "TellSmallest"}
-)
 
 Change: TypeAlias = Callable[[SentMessage], SentMessage | None]
 

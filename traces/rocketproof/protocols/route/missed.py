@@ -33,7 +33,9 @@ class MissedOfRoutes:
         """Find what is missed."""
         self._last = records[-1] if records else None
         ended_ms = time_ms(records[-1]) if records else TimestampMs(0)
-        run = RecordedRun(headers=headers, records=records, ended_ms=ended_ms)
+        there = {record.node for record in records}
+        known = {node: header for node, header in headers.items() if node in there}
+        run = RecordedRun(headers=known, records=records, ended_ms=ended_ms)
         self._overdue: deque[tuple[TimestampMs, str, str]] = deque()
         self._named: dict[int, list[str]] = {}
         self._wrong: str | None = None

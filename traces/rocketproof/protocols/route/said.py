@@ -31,12 +31,16 @@ from rocketha.recording.record import RESPONSE, RecordError
 from rocketproof.protocols.route.seen import Message
 from tlatrace.values import Value, record, tla_set
 
-__all__ = ["SaidOfRoutes", "Told", "command_of", "notice_of", "read_frame"]
+__all__ = ["SAID", "SaidOfRoutes", "Told", "command_of", "notice_of", "read_frame"]
 
 T = TypeVar("T")
 
 Told: TypeAlias = tuple[str, tuple[Value, ...]]
 """An action and its parameters."""
+SAID: Final = frozenset(
+    {"AnswerMembers", "AnswerRegistration", "EndAll", "EndRegistration", "TellSmallest"}
+)
+"""What is said where it is right; nothing changes by it."""
 _ANSWERED: Final = frozenset(
     {NameServerCode.REGISTER_BROKER, NameServerCode.GET_BROKER_MEMBER_GROUP}
 )
