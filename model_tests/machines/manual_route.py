@@ -43,7 +43,7 @@ from rocketha.types import BrokerId, ConnectionId, TimestampMs
 from rocketproof.protocols.route.projection import RouteProjection
 from rocketproof.protocols.route.said import SAID
 from tlatrace.testing.calls import call_of
-from tlatrace.values import State, TlaSet, Value
+from tlatrace.values import Fcn, State, TlaSet, Value
 
 __all__ = ["ManualRoute"]
 
@@ -272,7 +272,22 @@ class ManualRoute:
         if removals := self._server.running().removals:
             return removals[0].meant.address == broker_address(broker)
         said, known = self._find(NameServerCode.UNREGISTER_BROKER, broker), self._registered(broker)
-        return said is not None and known is not None and known.conn == said.arrived.conn
+        if said is None or known is None or known.conn != said.arrived.conn:
+            return False
+        return self._is_decided(broker)
+
+    def _is_decided(self, broker: BrokerId) -> bool:
+        """Tell whether what is registered is what the broker was when it said that it stops."""
+        state = self.observe()
+        tables, decided = state["table"], state["unregs"]
+        assert isinstance(tables, Fcn)
+        assert isinstance(decided, TlaSet)
+        registered = tables[broker_address(_SERVER)]
+        assert isinstance(registered, TlaSet)
+        ends = [one["e"] for one in decided if isinstance(one, Fcn)]
+        return any(
+            entry["b"] == broker and entry in ends for entry in registered if isinstance(entry, Fcn)
+        )
 
     # ---- the steps ----
 
