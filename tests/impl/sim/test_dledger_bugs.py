@@ -31,7 +31,7 @@ def test_a_stale_read_is_not_linearizable(bug: Bug) -> None:
     assert isinstance(wrong, Broken)
 
 
-@pytest.mark.parametrize(("bug", "seed"), [(Bug.B64, 19), (Bug.B65, 56)])
+@pytest.mark.parametrize(("bug", "seed"), [(Bug.B64, 3), (Bug.B65, 43)])
 def test_a_member_that_is_left_behind_never_comes_back(bug: Bug, seed: int) -> None:
     options = SimOptions(bugs=frozenset([bug]))
     assert simulate(SIMULATION, seed, SimOptions(), SIMULATION.unobserved()).report.converged
