@@ -22,9 +22,9 @@ class SimulatedRuns:
     """Of the text where the corpus is asked for: a worker may be far from the specifications."""
 
     def __call__(self, seed: int) -> Trace | tuple[Trace, ...]:
-        """Simulate a seed, and give its trace or the traces of its master epochs."""
+        """Simulate a seed, and give its trace, or its traces."""
         run = PROTOCOLS[self.protocol].make_traces(seed, self.options)
-        if not PROTOCOLS[self.protocol].has_master_epochs:
+        if PROTOCOLS[self.protocol].traces_are is None:
             return self._of_text(run.trace)
         return tuple([self._of_text(trace) for trace in run.traces])
 

@@ -93,8 +93,13 @@ class ProtocolPlug(Generic[O]):
     """With what `mutate-implementation` runs its seeds, one after the other."""
     brokers: int = 3
     """So many nodes its runs have where nobody asks for another number."""
-    has_master_epochs: bool = False
-    """Its runs are a trace for each epoch of a master."""
+    traces_are: str | None = None
+    """Of what each trace of a run is, in the plural; None: a run is one trace."""
+
+    @property
+    def has_master_epochs(self) -> bool:
+        """Tell whether a run is a trace for each epoch of a master."""
+        return self.traces_are == "master epochs"
 
     @property
     def name(self) -> str:
@@ -165,8 +170,7 @@ class ProtocolPlug(Generic[O]):
         traces = []
         for at, trace in enumerate(self._traces_of(lines.logs())):
             assert trace.header is not None
-            # The run's faults are counted with the first trace.
-            said = {**meta, **({"faults": {}} if at else {}), **trace.header.meta}
+            said = _with_its_own(meta, trace.header.meta, at)
             header = replace(trace.header, seed=scheduled.seed, meta=said)
             traces.append(replace(trace, header=header))
         return tuple(traces) if _has_steps(traces) else ()
@@ -250,7 +254,10 @@ class ProtocolPlug(Generic[O]):
         if scheduled.schedule != UNRESTRICTED:
             meta["schedule"] = schedule_json(scheduled)
         projected = self.traces(observer, simulated, scheduled.options)
-        traces = tuple(self._trace(scheduled, one, {**meta, **one.meta}) for one in projected)
+        traces = tuple(
+            self._trace(scheduled, one, _with_its_own(meta, one.meta, at))
+            for at, one in enumerate(projected)
+        )
         without = ProjectedTrace(constants={}, events=())
         longest = max(
             traces,
@@ -275,6 +282,11 @@ class ProtocolPlug(Generic[O]):
 
 def _has_steps(traces: Sequence[Trace]) -> bool:
     return any(len(trace.events) > 1 for trace in traces)
+
+
+def _with_its_own(meta: Mapping[str, Json], own: Mapping[str, Json], at: int) -> dict[str, Json]:
+    """Return what is said of a run with a trace of it; its faults are counted with the first."""
+    return {**meta, **({"faults": {}} if at else {}), **own}
 
 
 def _meta(plug: ProtocolPlug[Any], options: SimOptions, report: SimReport) -> dict[str, Json]:

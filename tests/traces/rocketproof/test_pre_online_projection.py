@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+from click.testing import CliRunner
 
 from rocketha.known_bugs import Bug
 from rocketha.pre_online.core import PreOnlineCore
@@ -15,11 +17,13 @@ from rocketha.pre_online.events import PreOnlineActionName, PreOnlineDone, Store
 from rocketha.recording.node_log import NodeLog
 from rocketha.recording.record import NodeRecord, RecordError
 from rocketha.sim.engine.options import SimOptions
+from rocketproof.cli import main
 from rocketproof.protocols import PROTOCOLS
 from rocketproof.timeline import timeline
 from tests.traces.rocketproof.recorded_runs import judged, recorded
 from tlatrace.judgement.verdict import Conforms, Diverges
 from tlatrace.trace import Trace
+from tlatrace.trace.ndjson import read_trace
 
 PROTOCOL = "pre_online"
 SEEDS = range(8)
@@ -50,6 +54,26 @@ def traces() -> list[Trace]:
 
 def traces_of(seed: int, *bugs: Bug) -> Sequence[Trace]:
     return PROTOCOLS[PROTOCOL].make_traces(seed, SimOptions(bugs=frozenset(bugs))).traces
+
+
+def test_a_run_is_a_trace_of_each_table_whose_faults_are_counted_once(tmp_path: Path) -> None:
+    out, records = tmp_path / "run.ndjson", tmp_path / "records"
+    simulated = ["simulate", PROTOCOL, "--seed", "0", "--out", str(out), "--records", str(records)]
+    for call in simulated, ["records", str(records), "--out", str(tmp_path / "records.ndjson")]:
+        assert CliRunner().invoke(main, call).exit_code == 0
+
+    of_states, of_records = (
+        [read_trace(tmp_path / f"{name}-{number}.ndjson") for number in (1, 2)]
+        for name in ("run", "records")
+    )
+    for first, second in (of_states, of_records):
+        assert [trace.header.meta["table"] for trace in (first, second) if trace.header] == [
+            "config/consumerOffset.json",
+            "config/delayOffset.json",
+        ]
+    faults = [trace.header.meta["faults"] for trace in of_states if trace.header]
+    assert faults[0]
+    assert faults[1] == {}
 
 
 def test_runs_conform_and_every_action_is_taken(traces: list[Trace]) -> None:

@@ -88,7 +88,7 @@ def _plug(logs: Sequence[NodeLog], protocol: str | None) -> ProtocolPlug[Any]:
 
 
 def _files(out: Path, traces: Sequence[Trace], plug: ProtocolPlug[Any]) -> Mapping[Path, Trace]:
-    if plug.has_master_epochs:
+    if plug.traces_are is not None:
         return numbered_files(out, traces)
     (only,) = traces
     return {out: only}
@@ -103,7 +103,7 @@ def _print(
 ) -> None:
     records = sum(len(log.records) for log in logs)
     events = sum(len(trace.events) for trace in traces)
-    of = f" of {len(traces)} master epochs" if plug.has_master_epochs else ""
+    of = "" if plug.traces_are is None else f" of {len(traces)} {plug.traces_are}"
     print_text(f"{plug.name}: {len(logs)} nodes, {records} records, {events} events{of}")
     for path in written:
         print_text(f"written to {path}")
@@ -124,7 +124,7 @@ def _figures(
         "nodes": {log.header.node: len(log.records) for log in logs},
         "events": sum(len(trace.events) for trace in traces),
     }
-    if results and plug.has_master_epochs:
+    if results and plug.traces_are is not None:
         figures["traces"] = [result.to_json() for result in results]
         figures["verdict"] = kind(verdict_of(results))
     elif results:

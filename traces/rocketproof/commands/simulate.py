@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -19,7 +20,7 @@ from rocketproof.commands.simulation_options import refuse_strange_options, simu
 from rocketproof.commands.trace_output import numbered_files, out_option
 from rocketproof.names import Named
 from rocketproof.output import print_text
-from rocketproof.plug import Run
+from rocketproof.plug import ProtocolPlug, Run
 from rocketproof.protocols import PROTOCOLS
 from rocketproof.run_judge import judge_traces, run_verdict, verdict_lines
 from rocketproof.runs import run_scheduled
@@ -109,11 +110,10 @@ def command(
     history = run.clients.history if isinstance(run.clients, GroupClients) else None
     if history_file is not None and history is None:
         raise click.UsageError(f"{protocol} has no history to write")
-    has_master_epochs = PROTOCOLS[protocol].has_master_epochs
-    traces = _chosen(run, master_epoch, has_master_epochs=has_master_epochs)
-    written = (
-        {} if out is None else _files(out, traces, is_one=master_epoch or not has_master_epochs)
-    )
+    plug = PROTOCOLS[protocol]
+    traces = _chosen(run, master_epoch, plug)
+    is_one = master_epoch is not None or plug.traces_are is None
+    written = {} if out is None else _files(out, traces, is_one=is_one)
     try:
         for path, trace in written.items():
             write_trace(path, trace)
@@ -132,7 +132,7 @@ def command(
             for trace in traces:
                 for line in (*_heading(trace), *timeline(trace)):
                     click.echo(line)
-        _print(run, traces, [*written, *others], results)
+        _print(run, traces, [*written, *others], results, plug)
     verdict = run_verdict(run, results)
     sys.exit(0 if verdict is None else exit_code(verdict))
 
@@ -142,8 +142,9 @@ def _print(
     traces: tuple[Trace, ...],
     files: Sequence[Path],
     results: tuple[TraceResult, ...] | None,
+    plug: ProtocolPlug[Any],
 ) -> None:
-    click.echo(_summary(run.report, traces))
+    click.echo(_summary(run.report, traces, plug.traces_are))
     click.echo(f"history: {run.verdict.in_words()}")
     for file in files:
         click.echo(f"written to {file}")
@@ -152,18 +153,18 @@ def _print(
             print_text(line)
 
 
-def _chosen(run: Run, master_epoch: int | None, *, has_master_epochs: bool) -> tuple[Trace, ...]:
+def _chosen(run: Run, master_epoch: int | None, plug: ProtocolPlug[Any]) -> tuple[Trace, ...]:
     """Return the traces that are asked for. Raises: UsageError"""
     if master_epoch is None:
         return run.traces
-    if not has_master_epochs:
+    if not plug.has_master_epochs:
         raise click.UsageError("only sync_state_set has master epochs")
     if master_epoch > len(run.traces):
         raise click.UsageError(f"the run has {len(run.traces)} master epochs")
     return (run.traces[master_epoch - 1],)
 
 
-def _files(out: Path, traces: tuple[Trace, ...], *, is_one: object) -> dict[Path, Trace]:
+def _files(out: Path, traces: tuple[Trace, ...], *, is_one: bool) -> dict[Path, Trace]:
     """Name the file of each trace: run.ndjson, or run-1.ndjson, run-2.ndjson, ..."""
     if is_one:
         (only,) = traces
@@ -222,7 +223,7 @@ def _write_records(scheduled: Scheduled, folder: Path) -> list[Path]:
         raise ToolError("simulate", f"cannot write {where}: {error.strerror}") from None
 
 
-def _summary(report: SimReport, traces: tuple[Trace, ...]) -> str:
+def _summary(report: SimReport, traces: tuple[Trace, ...], traces_are: str | None) -> str:
     faults = ", ".join(f"{name} {count}" for name, count in report.faults.items()) or "none"
     end = "converged" if report.converged else "did not converge"
     if report.unavailable_because is not None:
@@ -230,11 +231,7 @@ def _summary(report: SimReport, traces: tuple[Trace, ...]) -> str:
     if report.failure is not None:
         end = f"ended early: {report.failure}"
     seconds = report.virtual_ms / 1000
-    is_of_epochs = not traces or any(
-        trace.header is not None and "master_epoch" in trace.header.meta for trace in traces
-    )
-    what = "master epochs" if is_of_epochs else "traces"
-    of = f" of {len(traces)} {what}" if len(traces) != 1 else ""
+    of = "" if traces_are is None or len(traces) == 1 else f" of {len(traces)} {traces_are}"
     return (
         f"seed {report.seed}: {_events(traces)} events{of} in {seconds:.1f} virtual seconds, "
         f"{end}\n"

@@ -30,5 +30,6 @@ PLUG: Final = ProtocolPlug(
     traces=_traces,
     changes=pre_online_changes,
     records=PreOnlineRecords,
+    traces_are="tables",
     cores=("pre_online",),
 )

@@ -31,7 +31,7 @@ def _traces(
 
 
 def _each(projection: SetProjection, options: SimOptions) -> Iterator[ProjectedTrace]:
-    """Yield the trace of each master epoch; the run's faults are counted with the first one."""
+    """Yield the trace of each master epoch."""
     for number, epoch_trace in enumerate(projection.epoch_traces, start=1):
         meta: dict[str, Json] = {
             "master_epoch": {
@@ -42,8 +42,6 @@ def _each(projection: SetProjection, options: SimOptions) -> Iterator[ProjectedT
                 },
             }
         }
-        if number > 1:
-            meta["faults"] = {}
         yield ProjectedTrace(
             constants=constants_of(options.brokers), events=tuple(epoch_trace.events), meta=meta
         )
@@ -71,6 +69,6 @@ PLUG: Final = ProtocolPlug(
     changes=master_epoch_changes,
     records=SetRecords,
     settings=GROUP_SETTINGS,
-    has_master_epochs=True,
+    traces_are="master epochs",
     cores=_CORES,
 )
