@@ -18,13 +18,21 @@ from typing import Final, assert_never, get_args
 from rocketha.errors import PacketError, RequestError
 from rocketha.formats.broker_requests import BrokerCode, BrokerResponse
 from rocketha.formats.ha_info import BrokerSyncInfo, pull_ha_info, push_ha_info
-from rocketha.formats.ha_packets import Handshake, HandshakeReply
+from rocketha.formats.ha_packets import (
+    Ack,
+    Handshake,
+    HandshakeReply,
+    MasterPacket,
+    SlavePacket,
+    Transfer,
+)
 from rocketha.formats.name_server_codec import pull_name_server_reply
 from rocketha.formats.name_server_codes import NameServerCode
 from rocketha.formats.name_server_requests import DataVersion, RegisterBrokerResult
 from rocketha.formats.offset_tables import OffsetTable, TableKind
-from rocketha.formats.packet_stream import master_stream, slave_stream
 from rocketha.formats.remoting_command import NO_FIELDS, RemotingCommand
+from rocketha.ha.connections import packet_inbox
+from rocketha.ha.events import PacketReceived
 from rocketha.pre_online import master, slave
 from rocketha.pre_online.asking import ask_name_server, goes_on, heartbeat, later, registration
 from rocketha.pre_online.due import (
@@ -39,11 +47,8 @@ from rocketha.pre_online.due import (
     ReportOver,
 )
 from rocketha.pre_online.events import (
-    AckHeard,
     Decide,
     ForgetMaster,
-    HandshakeHeard,
-    HeartbeatHeard,
     MessageDue,
     NameServerLost,
     PreOnlineAction,
@@ -52,7 +57,6 @@ from rocketha.pre_online.events import (
     PreOnlineDone,
     PreOnlineEvent,
     PreOnlineHears,
-    ReplyHeard,
 )
 from rocketha.pre_online.state import Asked, PreOnlineOptions, PreOnlineState, Waits, loaded
 from rocketha.pre_online.tables import client_asked, deliver, give_table, persist
@@ -124,7 +128,7 @@ class PreOnlineCore(Core[PreOnlineState, PreOnlineEvent, PreOnlineAction, object
 
     def inbox(self, conn: ConnectionId, *, accepted: bool) -> Inbox[PreOnlineEvent]:
         """Begin to hear the peer of a connection, which this node accepted or asked for."""
-        return _FromSlave(conn) if accepted else _FromMaster(conn)
+        return packet_inbox(conn, accepted=accepted)
 
 
 def _step(state: PreOnlineState, event: PreOnlineEvent, *, now_ms: TimestampMs) -> PreOnlineDone:
@@ -178,14 +182,7 @@ def _slave(
 
 def _connection(
     state: PreOnlineState,
-    event: PeerAccepted
-    | PeerConnected
-    | PacketRefused
-    | ConnectionLost
-    | HandshakeHeard
-    | AckHeard
-    | ReplyHeard
-    | HeartbeatHeard,
+    event: PeerAccepted | PeerConnected | PacketReceived | PacketRefused | ConnectionLost,
     *,
     now_ms: TimestampMs,
 ) -> PreOnlineDone:
@@ -197,20 +194,30 @@ def _connection(
             return PreOnlineDone(state, (closes,))
         case PeerConnected():
             return slave.connected(state, event, now_ms=now_ms)
-        case HandshakeHeard():
-            return master.handshake(state, event)
-        case AckHeard(conn=conn):
-            return master.reported(state, conn)
-        case ReplyHeard(conn=conn):
-            return slave.heard_reply(state, conn)
-        case HeartbeatHeard(conn=conn):
-            return slave.acknowledge(state, conn)
+        case PacketReceived(conn=conn, packet=packet):
+            return _packet(state, conn, packet)
         case ConnectionLost(conn=conn):
             return _lost(state, conn)
         case PacketRefused(conn=conn):
             done = _lost(state, conn)
             closes = CloseConnection(conn=conn, reason="its peer sends what is no packet")
             return replace(done, effects=(closes, *done.effects))
+        case _ as unreachable:
+            assert_never(unreachable)
+
+
+def _packet(
+    state: PreOnlineState, conn: ConnectionId, packet: MasterPacket | SlavePacket
+) -> PreOnlineDone:
+    match packet:
+        case Handshake(broker_id=slave_id):
+            return master.handshake(state, conn, slave_id)
+        case Ack():
+            return master.reported(state, conn)
+        case HandshakeReply():
+            return slave.heard_reply(state, conn)
+        case Transfer():
+            return slave.acknowledge(state, conn)
         case _ as unreachable:
             assert_never(unreachable)
 
@@ -332,42 +339,3 @@ def _heartbeat(state: PreOnlineState) -> PreOnlineDone:
     if not options.rules.may_register(state.isolated):
         return PreOnlineDone(state, (again,))
     return PreOnlineDone(state, (heartbeat(state), again))
-
-
-# ---- what arrives over connections ----
-
-
-class _FromSlave:
-    """What a master hears."""
-
-    def __init__(self, conn: ConnectionId) -> None:
-        self._conn, self._stream = conn, slave_stream()
-
-    def feed(self, data: bytes) -> None:
-        self._stream.feed(data)
-
-    def next_event(self) -> PreOnlineEvent | None:
-        packet = self._stream.next_packet()
-        if packet is None:
-            return None
-        if isinstance(packet, Handshake):
-            return HandshakeHeard(self._conn, packet.broker_id)
-        return AckHeard(self._conn)
-
-
-class _FromMaster:
-    """What a slave hears."""
-
-    def __init__(self, conn: ConnectionId) -> None:
-        self._conn, self._stream = conn, master_stream()
-
-    def feed(self, data: bytes) -> None:
-        self._stream.feed(data)
-
-    def next_event(self) -> PreOnlineEvent | None:
-        packet = self._stream.next_packet()
-        if packet is None:
-            return None
-        if isinstance(packet, HandshakeReply):
-            return ReplyHeard(self._conn)
-        return HeartbeatHeard(self._conn)

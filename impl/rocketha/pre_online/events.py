@@ -7,9 +7,8 @@ from enum import StrEnum
 from typing import TypeAlias
 
 from rocketha.formats.offset_tables import TableKind
-from rocketha.pre_online.due import (
-    Due,
-)
+from rocketha.ha.events import PacketReceived
+from rocketha.pre_online.due import Due
 from rocketha.pre_online.state import PreOnlineState
 from rocketha.runtime.effects import (
     After,
@@ -29,14 +28,10 @@ from rocketha.runtime.events import (
     PeerConnected,
     RequestEvent,
 )
-from rocketha.types import BrokerId, ConnectionId
 
 __all__ = [
-    "AckHeard",
     "Decide",
     "ForgetMaster",
-    "HandshakeHeard",
-    "HeartbeatHeard",
     "MessageDue",
     "NameServerLost",
     "PreOnlineAction",
@@ -45,7 +40,6 @@ __all__ = [
     "PreOnlineDone",
     "PreOnlineEvent",
     "PreOnlineHears",
-    "ReplyHeard",
     "StoreTable",
 ]
 
@@ -75,45 +69,13 @@ class NameServerLost:
     """The connection with the name server is gone."""
 
 
-@dataclass(frozen=True, slots=True)
-class HandshakeHeard:
-    """A slave has said who it is."""
-
-    conn: ConnectionId
-    slave: BrokerId
-
-
-@dataclass(frozen=True, slots=True)
-class AckHeard:
-    """A slave has reported."""
-
-    conn: ConnectionId
-
-
-@dataclass(frozen=True, slots=True)
-class ReplyHeard:
-    """The master has answered the handshake."""
-
-    conn: ConnectionId
-
-
-@dataclass(frozen=True, slots=True)
-class HeartbeatHeard:
-    """The master wants to know whether the slave is there."""
-
-    conn: ConnectionId
-
-
 PreOnlineHears: TypeAlias = (
     Due
     | Decide
     | ForgetMaster
     | MessageDue
     | NameServerLost
-    | HandshakeHeard
-    | AckHeard
-    | ReplyHeard
-    | HeartbeatHeard
+    | PacketReceived
     | PeerAccepted
     | PeerConnected
     | PacketRefused

@@ -34,7 +34,6 @@ from rocketha.pre_online.asking import (
 from rocketha.pre_online.due import GoOn, RegisterNow, ReportOver
 from rocketha.pre_online.events import (
     Decide,
-    HandshakeHeard,
     PreOnlineAction,
     PreOnlineActionName,
     PreOnlineDoes,
@@ -198,19 +197,19 @@ def go_online(state: PreOnlineState) -> PreOnlineDone:
 # ---- connections ----
 
 
-def handshake(state: PreOnlineState, event: HandshakeHeard) -> PreOnlineDone:
+def handshake(state: PreOnlineState, conn: ConnectionId, slave: BrokerId) -> PreOnlineDone:
     """Answer a slave; its connection is in TRANSFER, and another one of it is none any more.
 
     Spec: PreOnline!Handshake
     Source: AutoSwitchHAConnection.buildHandshakeBuffer
     """
-    conn, old = event.conn, state.links.get(event.slave)
+    old = state.links.get(slave)
     effects: list[PreOnlineDoes] = []
     if old is not None and old != conn:
         closes = CloseConnection(conn=old, reason="its slave has another one")
         effects += [closes, *_abandoned(state, old)]
         state = _without(state, old)
-    links = MappingProxyType({**state.links, event.slave: conn})
+    links = MappingProxyType({**state.links, slave: conn})
     reply = push_handshake_reply(HandshakeReply(max_phy_offset=Offset(0)))
     effects.append(SendPacket(conn=conn, data=reply))
     state = replace(state, links=links)

@@ -11,6 +11,7 @@ import pytest
 
 from rocketha.formats.broker_requests import BrokerCode, BrokerResponse
 from rocketha.formats.ha_packets import (
+    Ack,
     Handshake,
     HandshakeReply,
     Transfer,
@@ -22,6 +23,7 @@ from rocketha.formats.name_server_codes import NameServerCode
 from rocketha.formats.name_server_requests import DataVersion
 from rocketha.formats.offset_tables import OffsetTable, TableKind, pull_offsets, push_offsets
 from rocketha.formats.remoting_command import FLAG_RESPONSE, RemotingCommand
+from rocketha.ha.events import PacketReceived
 from rocketha.pre_online.core import PreOnlineCore, fresh, started
 from rocketha.pre_online.due import (
     CopyDue,
@@ -33,15 +35,12 @@ from rocketha.pre_online.due import (
     ReportOver,
 )
 from rocketha.pre_online.events import (
-    AckHeard,
     Decide,
     ForgetMaster,
-    HandshakeHeard,
     MessageDue,
     PreOnlineActionName,
     PreOnlineDone,
     PreOnlineEvent,
-    ReplyHeard,
     StoreTable,
 )
 from rocketha.pre_online.rules import RULES, put
@@ -172,7 +171,11 @@ def waiting(*members: int, offset: int = 3) -> PreOnlineState:
 
 
 def connected(state: PreOnlineState, slave: int, conn: ConnectionId = CONN) -> PreOnlineState:
-    state, done = run(state, PeerAccepted(conn=conn), HandshakeHeard(conn, BrokerId(slave)))
+    state, done = run(
+        state,
+        PeerAccepted(conn=conn),
+        PacketReceived(conn=conn, packet=Handshake(broker_id=BrokerId(slave))),
+    )
     assert PreOnlineActionName.HANDSHAKE in done
     return state
 
@@ -212,7 +215,7 @@ def test_a_master_takes_of_each_queue_the_larger_offset_once_its_slave_has_repor
         assert offset_of(state) == offset
         assert state.done == frozenset()
 
-        state, done = run(state, AckHeard(CONN))
+        state, done = run(state, PacketReceived(conn=CONN, packet=Ack(max_phy_offset=Offset(0))))
         stored = [one for one in done if isinstance(one, StoreTable)]
         assert (offset_of(state), set(map(int, state.done)), state.asked) == (kept, {1}, False)
         assert state.tables[TableKind.CONSUMER].present.version.counter == 4
@@ -227,7 +230,7 @@ def test_a_master_takes_of_each_queue_the_larger_offset_once_its_slave_has_repor
 
 def test_a_master_waits_for_who_came_meanwhile() -> None:
     state = given(connected(waiting(1), 1), 1, theirs=table(5))
-    state, _ = run(state, AckHeard(CONN))
+    state, _ = run(state, PacketReceived(conn=CONN, packet=Ack(max_phy_offset=Offset(0))))
     state, done = run(state, answer(state, group(1, 2)))
 
     assert state.isolated
@@ -238,7 +241,7 @@ def test_a_connection_that_breaks_takes_with_it_what_its_slave_has_given() -> No
     state = given(connected(waiting(1), 1), 1, theirs=table(9))
     state, done = run(state, ConnectionLost(conn=CONN))
     assert PreOnlineActionName.DISCONNECT in done
-    state, _ = run(state, AckHeard(CONN))
+    state, _ = run(state, PacketReceived(conn=CONN, packet=Ack(max_phy_offset=Offset(0))))
 
     assert (offset_of(state), state.done, state.waits) == (3, frozenset(), None)
 
@@ -256,7 +259,9 @@ def test_a_slave_that_does_not_report_has_no_connection() -> None:
 
 def test_a_slaves_new_connection_takes_the_place_of_its_old_one() -> None:
     state = given(connected(waiting(1), 1), 1, theirs=table(9))
-    state, done = run(state, HandshakeHeard(ConnectionId(8), BrokerId(1)))
+    state, done = run(
+        state, PacketReceived(conn=ConnectionId(8), packet=Handshake(broker_id=BrokerId(1)))
+    )
 
     assert [one.conn for one in done if isinstance(one, CloseConnection)] == [CONN]
     assert (dict(state.links), state.waits) == ({1: 8}, None)
@@ -345,7 +350,9 @@ def test_a_slave_that_is_told_connects_and_answers_its_master() -> None:
     again, done = run(state, told)
     assert (again, codes(done)) == (state, [BrokerResponse.SUCCESS]), "it is under way"
 
-    state, _ = run(state, ReplyHeard(CONN))
+    state, _ = run(
+        state, PacketReceived(conn=CONN, packet=HandshakeReply(max_phy_offset=Offset(0)))
+    )
     again, done = run(state, told)
     assert [one.conn for one in done if isinstance(one, CloseConnection)] == [CONN]
     state, done = run(state, ConnectionLost(conn=CONN))
@@ -362,14 +369,20 @@ def test_what_arrives_over_connections_is_read() -> None:
     )
     from_master.feed(push_transfer(beat))
 
-    assert from_slave.next_event() == HandshakeHeard(CONN, BrokerId(1))
-    assert from_master.next_event() == ReplyHeard(CONN)
+    assert from_slave.next_event() == PacketReceived(
+        conn=CONN, packet=Handshake(broker_id=BrokerId(1))
+    )
+    assert from_master.next_event() == PacketReceived(
+        conn=CONN, packet=HandshakeReply(max_phy_offset=Offset(0))
+    )
     heard = from_master.next_event()
     assert heard is not None
     state = replace(broker(1), ha=replace(broker(1).ha, conn=CONN))
     (ack,) = [one for one in run(state, heard)[1] if isinstance(one, SendPacket)]
     from_slave.feed(ack.data)
-    assert from_slave.next_event() == AckHeard(CONN)
+    assert from_slave.next_event() == PacketReceived(
+        conn=CONN, packet=Ack(max_phy_offset=Offset(0))
+    )
     assert from_slave.next_event() is from_master.next_event() is None
 
 

@@ -48,7 +48,7 @@ _SETTINGS: Final = (
     "report_ms",
     "reconnect_ms",
 )
-FOLDER: Final = "config"
+_FOLDER: Final = "config"
 
 
 class BrokerAround(Protocol):
@@ -252,7 +252,7 @@ class _Files:
         self.recorder: StepRecorder = NOT_RECORDED
 
     def on_disk(self) -> OffsetStore:
-        return OffsetStore(RecordedDisk(self._node.disk, self.recorder, (FOLDER,)))
+        return OffsetStore(RecordedDisk(self._node.disk, self.recorder, (_FOLDER,)))
 
     def store(self, kind: TableKind, data: bytes) -> None:
         self.on_disk().store(kind, data)
