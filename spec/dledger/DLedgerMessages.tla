@@ -192,12 +192,15 @@ TransferRefusal(n, l, m, t) ==
   IF l # n THEN "UNEXPECTED_ARGUMENT" ELSE IF m = None THEN "UNKNOWN_MEMBER"
   ELSE IF t # term[n] THEN "INCONSISTENT_TERM" ELSE IF role[n] # "Leader" THEN "NOT_LEADER"
   ELSE IF m = n THEN "UNEXPECTED_ARGUMENT" ELSE None
+\* It hands over to somebody, or waits still for what became of that in an earlier term.
+IsTransferring(n) ==
+  transferee[n] # None \/ \E q \in transfers : q.from = n /\ q.term < term[n]
 \* n refuses for r; who may lead must lack less than `most` entries of its leader's.
 RefuseTransfer(n, l, m, t, most, r) ==
   /\ LET why == TransferRefusal(n, l, m, t)
      IN \/ r = why
         \/ why = None /\ r = "FALL_BEHIND_TOO_MUCH" /\ End(n) >= most
-        \/ why = None /\ r = "LEADER_TRANSFERRING" /\ \E q \in transfers : q.from = n
+        \/ why = None /\ r = "LEADER_TRANSFERRING" /\ IsTransferring(n)
 
   /\ UNCHANGED vars
 

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 
 from rocketha.formats.dledger_codes import DLedgerResponseCode
+from rocketha.known_bugs import Bug
 from rocketha.recording.merge import merge
 from rocketha.recording.node_log import NodeLog
 from rocketha.recording.record import NodeRecord
@@ -287,13 +288,33 @@ def inserted(trace: Trace, behind: int, action: str, *params: Any) -> Trace:
     return replace(trace, events=(*trace.events[: behind + 1], replace(last, observed={})))
 
 
-def test_a_leader_hears_how_its_transfer_went() -> None:
-    _, trace = run_with("TransferLeadership", "HearOfTransfer")
-    leader = trace.events[first(trace, "HearOfTransfer")].node
+@pytest.mark.java
+def test_a_leader_that_stays_closed_when_its_transfer_is_over_is_noticed() -> None:
+    seed, bugs = 12, frozenset({Bug.TRANSFER_ENDS})
+    runs = [recorded("dledger", seed), recorded("dledger", seed, bugs)]
+    right, wrong = judged([PLUG.trace_of_records(run.logs) for run in runs])
 
-    begun = [one.node for one in trace.events if one.action == "TransferLeadership"]
-    assert leader in begun
-    assert len(begun) >= sum(one.action == "HearOfTransfer" for one in trace.events)
+    assert isinstance(right, Conforms)
+    assert isinstance(wrong, Diverges)
+    assert wrong.action == "HearOfTransfer"
+
+
+def test_operators_are_told_all_that_the_specification_knows() -> None:
+    told = {
+        event.params[-1]
+        for seed in (5, 14)
+        for event in PLUG.trace_of_records(recorded("dledger", seed).logs).events
+        if event.action == "RefuseTransfer"
+    }
+
+    assert told == {
+        "UNEXPECTED_ARGUMENT",
+        "UNKNOWN_MEMBER",
+        "INCONSISTENT_TERM",
+        "NOT_LEADER",
+        "FALL_BEHIND_TOO_MUCH",
+        "LEADER_TRANSFERRING",
+    }
 
 
 WAITING: Final[dict[str, tuple[Any, ...]]] = {
