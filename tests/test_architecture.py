@@ -53,13 +53,10 @@ RULES: Final = (
         ImportRule(
             where="rocketha.runtime", what=f"rocketha.{of}", why="the host knows no protocol"
         )
-        for of in ("broker", "controller", "dledger", "epoch", "ha", "legacy_ha", "locks")
-    ),
-    *(
-        ImportRule(
-            where="rocketha.runtime", what=f"rocketha.{of}", why="the host knows no protocol"
+        for of in (
+            *("broker", "controller", "dledger", "epoch", "ha", "legacy_ha", "locks"),
+            *("pre_online", "sim"),
         )
-        for of in ("pre_online", "sim")
     ),
     ImportRule(
         where="rocketha", what="rocketha.sim", except_in="rocketha.sim", why="cores are simulated"
