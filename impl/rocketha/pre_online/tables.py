@@ -98,19 +98,20 @@ def _next(version: DataVersion, now_ms: TimestampMs) -> DataVersion:
 
 
 def persist(state: PreOnlineState) -> PreOnlineDone:
-    """Write the first table that is not what its file says; a slave that copies does so itself.
+    """Write the tables that are not what their files say; a slave that copies does so itself.
 
     Spec: PreOnline!Persist
     Source: ConfigManager.persist
     """
     again: After[PreOnlineHears] = After(wait_ms=state.options.persist_ms, event=PersistDue())
+    stores: list[PreOnlineDoes] = []
     for kind in TableKind:
         table = state.tables[kind]
         if table.present != table.saved:
             state, store = keep(state, kind, table.present)
-            action = PreOnlineAction(PreOnlineActionName.PERSIST)
-            return PreOnlineDone(state, (store, again), action)
-    return PreOnlineDone(state, (again,))
+            stores.append(store)
+    action = PreOnlineAction(PreOnlineActionName.PERSIST) if stores else None
+    return PreOnlineDone(state, (*stores, again), action)
 
 
 def keep(

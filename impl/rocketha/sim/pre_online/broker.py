@@ -37,6 +37,7 @@ _SETTINGS: Final = (
     "broker_id",
     "cluster_name",
     "broker_name",
+    "ha_address",
     "register_ms",
     "heartbeat_ms",
     "not_active_ms",
@@ -165,6 +166,7 @@ class SimulatedBroker(OpenNode[PreOnlineState, PreOnlineHears, PreOnlineAction])
             **{name: getattr(options, name) for name in _SETTINGS},
             "name_server": self.name_of(options.name_server),
             "steps": options.steps,
+            "topics": sorted(options.topics),
         }
         recorder = around.recording.of(
             self.name_of(node.id), settings, parts=self._parts, shows_ms=self.now_ms

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rocketha.known_bugs import PRE_ONLINE_BUGS
+from rocketha.obligations.pre_online import PRE_ONLINE
 from rocketha.sim.engine.faults import PRE_ONLINE_FAULTS
 from rocketha.sim.engine.simulation import Environment, Limits, Simulation
 from rocketha.sim.pre_online.cluster import (
@@ -33,5 +34,6 @@ SIMULATION: Final[Simulation[PreOnlinePlan, PreOnlineObserver]] = Simulation(
     workload=_workload,
     unobserved=NullPreOnlineObserver,
     clients="offsets that consumers were told",
+    obligations=PRE_ONLINE,
     limits=Limits(healing_ms=20_000, healing_actions=2_000),
 )

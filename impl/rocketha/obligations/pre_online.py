@@ -1,0 +1,415 @@
+"""What a master that comes back, and its slaves, must do in time.
+
+| obligation             | who      | by when                                                   |
+|------------------------|----------|-----------------------------------------------------------|
+| registrations repeated | a broker | a period after the last one, unless it is in isolation    |
+| signs of life          | a broker | in each of its periods, likewise                          |
+| polls repeated         | a slave  | a period after the last one                               |
+| copies repeated        | a slave  | a period after the last one, while it has a master and    |
+|                        |          | does not act for it                                       |
+| copies in turn         | a slave  | each asks for another table than the one before           |
+| tables written         | a broker | a period after it has something that its file has not     |
+| isolation goes on      | a master | a pause after the last answer, or when it waits no longer |
+| slaves in turn         | a master | each asks another slave than before, if more are wanted   |
+| requests in full       | a broker | each says all that RocketMQ's does                        |
+| answers to requests    | a broker | in the step in which it hears one, with the table that it |
+|                        |          | has; a master in isolation gives none                     |
+| packets answered       | a broker | in the step: a connection by a handshake, that by its     |
+|                        |          | answer, whoever is asked to report by a report            |
+
+A broker that waits for an answer puts off what is due; it is due when it waits no longer.
+
+Source: broker `BrokerController`, `BrokerPreOnlineService`, broker/slave `SlaveSynchronize`,
+store/ha/autoswitch `AutoSwitchHAClient`, `AutoSwitchHAConnection`
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from rocketha.formats.broker_requests import BrokerCode, BrokerResponse
+from rocketha.formats.name_server_codes import NameServerCode
+from rocketha.formats.offset_tables import TableKind, pull_offsets
+from rocketha.obligations.obligation import Due, Obligation, RecordedRun, due_in_step, time_ms
+from rocketha.recording.record import RESPONSE, STARTED, STOPPED, NodeRecord, SentMessage
+from rocketha.types import MASTER, TimestampMs
+
+__all__ = ["PRE_ONLINE"]
+
+_KIND_OF: Final = {kind.code: kind for kind in TableKind}
+_ASKED: Final = frozenset({*_KIND_OF, BrokerCode.EXCHANGE_BROKER_HA_INFO})
+"""What brokers ask of each other."""
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """A record of a broker, with all that it has in its memory behind it, and had before."""
+
+    record: NodeRecord
+    state: dict[str, Any]
+    before: dict[str, Any]
+
+    @property
+    def at_ms(self) -> TimestampMs:
+        return time_ms(self.record)
+
+    @property
+    def messages(self) -> list[SentMessage]:
+        return [message for message in self.record.sent if message.code is not None]
+
+
+@dataclass(frozen=True)
+class _Broker:
+    name: str
+    settings: dict[str, Any]
+    seen: list[_Seen]
+    waits: list[tuple[int, int]]
+    """From when until when it waits for answers, milliseconds; in order, none touches another."""
+
+    def free_ms(self, at_ms: int) -> int:
+        """Return when it waits for nothing, at a time or behind it."""
+        found = bisect_right(self.waits, (at_ms, 1 << 62)) - 1
+        return max(at_ms, self.waits[found][1]) if found >= 0 else at_ms
+
+
+def _brokers(run: RecordedRun) -> list[_Broker]:
+    return run.once(_all_brokers)
+
+
+def _all_brokers(run: RecordedRun) -> list[_Broker]:
+    found = []
+    for name, header in run.headers.items():
+        if header.settings["kind"] == "broker":
+            seen, state = [], dict[str, Any]()
+            for record in run.by_node.get(name, ()):
+                before = state
+                gone = record.event in (STARTED, STOPPED)
+                state = {**({} if gone else state), **record.state}
+                seen.append(_Seen(record, state, before))
+            found.append(_Broker(name, header.settings, seen, _waits(header.settings, seen)))
+    return found
+
+
+def _waits(settings: dict[str, Any], seen: list[_Seen]) -> list[tuple[int, int]]:
+    heard = {received: one.at_ms for one in seen for received in one.record.received}
+    waits: list[tuple[int, int]] = []
+    for one in seen:
+        for message in one.record.sent:
+            if message.id.endswith(RESPONSE) or message.code == NameServerCode.BROKER_HEARTBEAT:
+                continue
+            if message.code is None:  # a packet: who is asked to report may do so for some time
+                end_ms: int = one.at_ms + settings["report_ms"]
+            else:
+                latest_ms = one.at_ms + settings["request_timeout_ms"]
+                end_ms = min(latest_ms, heard.get(message.id + RESPONSE, latest_ms))
+            if waits and one.at_ms <= waits[-1][1]:
+                waits[-1] = (waits[-1][0], max(waits[-1][1], end_ms))
+            else:
+                waits.append((one.at_ms, end_ms))
+    return waits
+
+
+# ---- what comes again and again ----
+
+
+def _repeated(
+    run: RecordedRun,
+    broker: _Broker,
+    period: str,
+    *,
+    is_it: Callable[[SentMessage], bool],
+    owed: Callable[[dict[str, Any]], bool],
+    what: str,
+) -> Iterator[Due]:
+    """Find when a broker is to send something again, as long as it owes it."""
+    sent_ms = [one.at_ms for one in broker.seen for message in one.messages if is_it(message)]
+    period_ms = broker.settings[period]
+    since_ms: int | None = None
+    for at, one in enumerate(broker.seen):
+        owes = one.record.event != STOPPED and owed(one.state)
+        begins = one.record.event == STARTED or not owed(one.before)
+        if owes and (begins or any(is_it(message) for message in one.messages)):
+            since_ms = one.at_ms
+            by_ms = TimestampMs(broker.free_ms(since_ms + period_ms))
+            ends = (later.at_ms for later in broker.seen[at:] if not _owes(later, owed))
+            if min(run.runs_until_ms(broker.name, one.at_ms), next(ends, run.ended_ms)) > by_ms:
+                done_ms = next((ms for ms in sent_ms if since_ms < ms), None)
+                yield Due(
+                    node=broker.name, since_ms=one.at_ms, by_ms=by_ms, what=what, done_ms=done_ms
+                )
+
+
+def _owes(seen: _Seen, owed: Callable[[dict[str, Any]], bool]) -> bool:
+    return seen.record.event not in (STARTED, STOPPED) and owed(seen.state)
+
+
+def _is_there(state: dict[str, Any]) -> bool:
+    return "isolated" in state and not state["isolated"]
+
+
+def _copies(state: dict[str, Any]) -> bool:
+    return bool(state) and state.get("master_address") is not None and not state["serves"]
+
+
+def _always(state: dict[str, Any]) -> bool:
+    return bool(state)
+
+
+def _registrations(run: RecordedRun) -> Iterator[Due]:
+    for broker in _brokers(run):
+        yield from _repeated(
+            run,
+            broker,
+            "register_ms",
+            is_it=lambda message: message.code == NameServerCode.REGISTER_BROKER,
+            owed=_is_there,
+            what="register again",
+        )
+
+
+def _signs_of_life(run: RecordedRun) -> Iterator[Due]:
+    for broker in _brokers(run):
+        yield from _repeated(
+            run,
+            broker,
+            "heartbeat_ms",
+            is_it=lambda message: message.code == NameServerCode.BROKER_HEARTBEAT,
+            owed=_is_there,
+            what="give a sign of life again",
+        )
+
+
+def _polls(run: RecordedRun) -> Iterator[Due]:
+    for broker in _slaves(run):
+        yield from _repeated(
+            run,
+            broker,
+            "poll_ms",
+            is_it=lambda message: message.code == NameServerCode.GET_BROKER_MEMBER_GROUP,
+            owed=_always,
+            what="ask again who is there",
+        )
+
+
+def _copied(run: RecordedRun) -> Iterator[Due]:
+    for broker in _slaves(run):
+        yield from _repeated(
+            run,
+            broker,
+            "copy_ms",
+            is_it=lambda message: message.code in _KIND_OF,
+            owed=_copies,
+            what="copy a table again",
+        )
+
+
+def _slaves(run: RecordedRun) -> list[_Broker]:
+    return [one for one in _brokers(run) if one.settings["broker_id"] != MASTER]
+
+
+def _copies_in_turn(run: RecordedRun) -> Iterator[Due]:
+    for broker in _slaves(run):
+        last: int | None = None
+        for one in broker.seen:
+            last = None if one.record.event == STARTED else last
+            for message in one.messages:
+                if message.code in _KIND_OF:
+                    what = f"ask {message.to} for another table than before"
+                    yield due_in_step(one.record, what, is_done=message.code != last)
+                    last = message.code
+
+
+def _tables_written(run: RecordedRun) -> Iterator[Due]:
+    for broker in _brokers(run):
+        for kind in TableKind:
+            yield from _written(run, broker, kind)
+
+
+def _written(run: RecordedRun, broker: _Broker, kind: TableKind) -> Iterator[Due]:
+    """A table that is changed again before it is written is due since it was changed first."""
+    written_ms = [
+        one.at_ms
+        for one in broker.seen
+        if any(did["is"] == "Written" and did["path"] == kind for did in one.record.stored)
+    ]
+    for one in broker.seen:
+        present, before = _table(one.state, kind), _table(one.before, kind)
+        stored = any(did["is"] == "Written" and did["path"] == kind for did in one.record.stored)
+        if one.record.event in (STARTED, STOPPED) or present == before or stored:
+            continue
+        by_ms = TimestampMs(broker.free_ms(one.at_ms + broker.settings["persist_ms"]))
+        if run.runs_until_ms(broker.name, one.at_ms) > by_ms:
+            yield Due(
+                node=broker.name,
+                since_ms=one.at_ms,
+                by_ms=by_ms,
+                what=f"write {kind}",
+                done_ms=next((ms for ms in written_ms if ms >= one.at_ms), None),
+            )
+
+
+def _table(state: dict[str, Any], kind: TableKind) -> Any:
+    return dict(state.get("tables", ())).get(kind)
+
+
+# ---- a master in isolation ----
+
+
+def _goes_on(run: RecordedRun) -> Iterator[Due]:
+    """Whatever it sends goes on: a question, a word to a slave, a request to report."""
+    for broker in _brokers(run):
+        for at, one in enumerate(broker.seen):
+            if one.record.event == STOPPED or not one.state["isolated"]:
+                continue
+            if one.record.event != STARTED and not _went_on(one):
+                continue
+            pause_ms = broker.settings["pre_online_ms"]
+            by_ms = TimestampMs(broker.free_ms(broker.free_ms(one.at_ms) + pause_ms))
+            if run.runs_until_ms(broker.name, one.at_ms) > by_ms:
+                later = (x for x in broker.seen[at + 1 :] if _went_on(x))
+                done_ms = next((x.at_ms for x in later), None)
+                yield Due(
+                    node=broker.name,
+                    since_ms=one.at_ms,
+                    by_ms=by_ms,
+                    what="ask again, or go online",
+                    done_ms=done_ms,
+                )
+
+
+def _went_on(seen: _Seen) -> bool:
+    asks = any(not message.id.endswith(RESPONSE) for message in seen.record.sent)
+    return asks or not seen.state.get("isolated", True)
+
+
+def _slaves_in_turn(run: RecordedRun) -> Iterator[Due]:
+    """Whoever is told where to connect to, or asked for a table first, is the next in turn."""
+    for broker in _brokers(run):
+        last: tuple[frozenset[int], str | None] | None = None
+        for one in broker.seen:
+            if one.record.event in (STARTED, STOPPED):
+                last = None
+                continue
+            wanted = frozenset(one.state["members"]) - frozenset(one.state["done"])
+            for message in one.messages:
+                if one.record.event != "Decide" or message.code not in _ASKED:
+                    continue
+                if last is not None and last[0] == wanted and len(wanted) > 1:
+                    what = f"ask another slave than {last[1]}"
+                    yield due_in_step(one.record, what, is_done=message.to != last[1])
+                last = (wanted, message.to)
+
+
+# ---- messages ----
+
+
+def _in_full(run: RecordedRun) -> Iterator[Due]:
+    for broker in _brokers(run):
+        for one in broker.seen:
+            for message in one.messages:
+                wanted = _says(broker, message.code)
+                if wanted is not None and not message.id.endswith(RESPONSE):
+                    done = wanted.items() <= message.fields.items() and _body_is_full(
+                        broker, message
+                    )
+                    yield due_in_step(one.record, f"say {wanted} in {message.id}", is_done=done)
+
+
+def _says(broker: _Broker, code: int | None) -> dict[str, str] | None:
+    settings = broker.settings
+    group = {"clusterName": settings["cluster_name"], "brokerName": settings["broker_name"]}
+    match code:
+        case NameServerCode.REGISTER_BROKER:
+            return {
+                **group,
+                "brokerAddr": broker.name,
+                "brokerId": str(settings["broker_id"]),
+                "haServerAddr": settings["ha_address"],
+                "heartbeatTimeoutMillis": str(settings["not_active_ms"]),
+                "enableActingMaster": "true",
+            }
+        case NameServerCode.BROKER_HEARTBEAT:
+            return {**group, "brokerAddr": broker.name}
+        case NameServerCode.GET_BROKER_MEMBER_GROUP:
+            return group
+        case BrokerCode.EXCHANGE_BROKER_HA_INFO:
+            return {
+                "masterHaAddress": settings["ha_address"],
+                "masterFlushOffset": "0",
+                "masterAddress": broker.name,
+            }
+        case _:
+            return None
+
+
+def _body_is_full(broker: _Broker, message: SentMessage) -> bool:
+    if message.code != NameServerCode.REGISTER_BROKER:
+        return True
+    body = msgspec.json.decode(message.body or "{}")
+    topics = body["topicConfigSerializeWrapper"]["topicConfigTable"]
+    return set(topics) == set(broker.settings["topics"])
+
+
+def _answers(run: RecordedRun) -> Iterator[Due]:
+    messages = run.messages
+    for broker in _brokers(run):
+        for one in broker.seen:
+            for received in one.record.received:
+                request = messages.get(received)
+                if request is None or request.code not in _ASKED:
+                    continue
+                answers = [m for m in one.messages if m.id == received + RESPONSE]
+                done = len(answers) == 1 and _is_answer(one, BrokerCode(request.code), answers[0])
+                yield due_in_step(one.record, f"answer {received}", is_done=done)
+
+
+def _is_answer(seen: _Seen, code: BrokerCode, answer: SentMessage) -> bool:
+    if code not in _KIND_OF:
+        return answer.code == BrokerResponse.SUCCESS
+    if seen.state["isolated"]:
+        return answer.code == BrokerResponse.SYSTEM_ERROR
+    kind = _KIND_OF[code]
+    given = pull_offsets(kind, (answer.body or "").encode())
+    has = _table(seen.state, kind)
+    offsets = {tuple(queue): offset for queue, offset in has["offsets"]}
+    return (
+        answer.code == BrokerResponse.SUCCESS
+        and dict(given.offsets) == offsets
+        and given.version.counter == has["version"]["counter"]
+    )
+
+
+def _packets_answered(run: RecordedRun) -> Iterator[Due]:
+    for broker in _brokers(run):
+        for one in broker.seen:
+            packets = [message for message in one.record.sent if message.code is None]
+            said = [message for message in packets if not message.id.endswith(RESPONSE)]
+            if one.record.event == "PeerConnected" and one.state["ha_conn"] is not None:
+                yield due_in_step(one.record, "say who it is", is_done=len(said) == 1)
+            for received in one.record.received:
+                end, _, number = received.partition(":")[2].partition(":")
+                first = number == "1"
+                if (end == "client" and first) or (end == "server" and number and not first):
+                    done = len(said) == 1
+                    yield due_in_step(one.record, f"answer packet {received}", is_done=done)
+
+
+PRE_ONLINE: Final = (
+    Obligation(name="registrations repeated", dues=_registrations),
+    Obligation(name="signs of life", dues=_signs_of_life),
+    Obligation(name="polls repeated", dues=_polls),
+    Obligation(name="copies repeated", dues=_copied),
+    Obligation(name="copies in turn", dues=_copies_in_turn),
+    Obligation(name="tables written", dues=_tables_written),
+    Obligation(name="isolation goes on", dues=_goes_on),
+    Obligation(name="slaves in turn", dues=_slaves_in_turn),
+    Obligation(name="requests in full", dues=_in_full),
+    Obligation(name="answers to requests", dues=_answers),
+    Obligation(name="packets answered", dues=_packets_answered),
+)
+"""All that a master that comes back and its slaves owe."""

@@ -1,0 +1,155 @@
+"""What a master that comes back and its slaves owe: correct runs miss nothing, and each omission is
+noticed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+import pytest
+
+from rocketha.formats.broker_requests import BrokerCode
+from rocketha.formats.name_server_codes import NameServerCode
+from rocketha.formats.offset_tables import TableKind
+from rocketha.obligations.pre_online import PRE_ONLINE
+from rocketha.pre_online import master, slave
+from rocketha.pre_online.core import PreOnlineCore
+from rocketha.pre_online.due import (
+    CopyDue,
+    GoOn,
+    HeartbeatDue,
+    PersistDue,
+    PollDue,
+    RegisterDue,
+    ReportOver,
+)
+from rocketha.pre_online.events import StoreTable
+from rocketha.runtime.effects import After, Respond, SendOneWay, SendPacket, SendRequest
+from rocketha.runtime.events import PeerConnected, RequestArrived
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.simulation import SimulatedRun, simulate
+from rocketha.sim.pre_online.simulation import SIMULATION
+
+SEEDS: Final = range(6)
+Patch = Callable[[pytest.MonkeyPatch], None]
+
+
+def run(seed: int, options: SimOptions | None = None) -> SimulatedRun:
+    return simulate(SIMULATION, seed, options or SimOptions(), SIMULATION.unobserved())
+
+
+def missed() -> set[str]:
+    """Return the obligations that are missed within the seeds."""
+    return {one.obligation for seed in SEEDS for one in run(seed).obligations.missed}
+
+
+def test_correct_runs_have_occasions_of_all_and_miss_none() -> None:
+    counted: Counter[str] = Counter()
+    for seed in range(30):
+        findings = run(seed).obligations
+        assert findings.missed == ()
+        counted.update(findings.counted)
+
+    assert set(+counted) == {obligation.name for obligation in PRE_ONLINE}
+
+
+# ---- omissions ----
+
+
+def _changes(changed: Callable[[Any, Any], Any]) -> Patch:
+    """Change each effect, by the event that it follows from; None drops it."""
+
+    def put_in(patch: pytest.MonkeyPatch) -> None:
+        whole = PreOnlineCore.step
+
+        def step(self: Any, state: Any, event: Any, **named: Any) -> Any:
+            done: Any = whole(self, state, event, **named)
+            effects = [changed(event, effect) for effect in done.effects]
+            return replace(done, effects=tuple([one for one in effects if one is not None]))
+
+        patch.setattr(PreOnlineCore, "step", step)
+
+    return put_in
+
+
+def _drops(effect: type, *, after: type = object, event: type = object) -> Patch:
+    """Drop effects of a kind that follow from events of a kind, and timers with an event."""
+
+    def changed(taken: Any, one: Any) -> Any:
+        is_meant = isinstance(one, effect) and isinstance(taken, after)
+        return None if is_meant and isinstance(getattr(one, "event", None), event) else one
+
+    return _changes(changed)
+
+
+def _says(code: int, name: str, value: str) -> Patch:
+    def changed(event: Any, one: Any) -> Any:
+        del event
+        if not isinstance(one, SendRequest | SendOneWay) or one.code != code:
+            return one
+        return replace(one, ext_fields={**one.ext_fields, name: value})
+
+    return _changes(changed)
+
+
+def _writes_one_table_at_a_time(event: Any, one: Any) -> Any:
+    is_delay = isinstance(one, StoreTable) and one.kind is TableKind.DELAY
+    return None if is_delay and isinstance(event, PersistDue) else one
+
+
+def _gives_another_table(event: Any, one: Any) -> Any:
+    asked = isinstance(event, RequestArrived) and event.command.code in {k.code for k in TableKind}
+    return replace(one, body=b'{"offsetTable":{}}') if asked and isinstance(one, Respond) else one
+
+
+def _stays_with_one(name: str, module: Any) -> Patch:
+    """Let it be the same one's turn again and again."""
+
+    def put_in(patch: pytest.MonkeyPatch) -> None:
+        whole = getattr(module, name)
+
+        def stays(state: Any) -> Any:
+            done = whole(state)
+            return replace(done, state=replace(done.state, turn=state.turn))
+
+        patch.setattr(module, name, stays)
+
+    return put_in
+
+
+@pytest.mark.parametrize(
+    ("omission", "obligation"),
+    [
+        (_drops(After, after=RegisterDue), "registrations repeated"),
+        (_drops(After, after=HeartbeatDue), "signs of life"),
+        (_drops(SendOneWay, after=HeartbeatDue), "signs of life"),
+        (_drops(After, after=PollDue), "polls repeated"),
+        (_drops(After, after=CopyDue), "copies repeated"),
+        (_stays_with_one("copy", slave), "copies in turn"),
+        (_drops(After, after=PersistDue), "tables written"),
+        (_changes(_writes_one_table_at_a_time), "tables written"),
+        (_drops(After, event=GoOn), "isolation goes on"),
+        (_drops(After, event=ReportOver), "isolation goes on"),
+        (_stays_with_one("decide", master), "slaves in turn"),
+        (_says(NameServerCode.REGISTER_BROKER, "haServerAddr", "b9"), "requests in full"),
+        (_says(NameServerCode.BROKER_HEARTBEAT, "brokerAddr", "b9"), "requests in full"),
+        (_says(NameServerCode.GET_BROKER_MEMBER_GROUP, "brokerName", "x"), "requests in full"),
+        (
+            _says(BrokerCode.EXCHANGE_BROKER_HA_INFO, "masterFlushOffset", "1"),
+            "requests in full",
+        ),
+        (_drops(Respond), "answers to requests"),
+        (_changes(_gives_another_table), "answers to requests"),
+        (_drops(SendPacket), "packets answered"),
+        (_drops(SendPacket, after=PeerConnected), "packets answered"),
+    ],
+)
+def test_an_omission_is_noticed_within_six_seeds(
+    omission: Patch, obligation: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    omission(monkeypatch)
+
+    assert obligation in missed()
