@@ -72,6 +72,7 @@ def work(task: RunTask) -> Examined:
     watch = LineWatch(task.watched)
     try:
         with watch.lines(None):
+            import_module("rocketproof.protocols").PROTOCOLS[task.protocol]
             examination = import_module("rocketproof.implementation_mutation.examination")
     except Exception as error:  # a mutation may break the import itself
         reason = f"cannot be imported: {type(error).__name__}: {error}"
