@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
-from typing import Final, NoReturn
+from typing import Any, Final, NoReturn
 
 import pytest
 from click.testing import CliRunner, Result
@@ -16,6 +16,7 @@ from rocketproof import protocols
 from rocketproof.commands import mutate_implementation
 from rocketproof.commands.mutate_implementation import command
 from rocketproof.implementation_mutation import examination
+from rocketproof.implementation_mutation.child import work
 from rocketproof.implementation_mutation.effects import effect_names
 from rocketproof.implementation_mutation.equivalents import read_equivalents
 from rocketproof.implementation_mutation.limits import NoEnd
@@ -29,9 +30,11 @@ from rocketproof.implementation_mutation.measure import (
 from rocketproof.implementation_mutation.mutation import Kind, Mutation
 from rocketproof.implementation_mutation.operators import mutations_of
 from rocketproof.implementation_mutation.rates import Rate
-from rocketproof.implementation_mutation.run_task import Column, Rejected, RunKey
+from rocketproof.implementation_mutation.run_task import Column, Examined, Rejected, RunKey, RunTask
 from rocketproof.implementation_mutation.sampling import all_mutations, core_folders, draw
+from rocketproof.implementation_mutation.type_check import TypeCheck
 from rocketproof.protocols import PROTOCOLS
+from tlatrace.corpus.processes import run_apart
 from tlatrace.errors import ToolError
 
 CORE: Final = '''
@@ -220,9 +223,23 @@ def test_a_mutation_to_which_no_run_comes_counts_as_not_rejected() -> None:
     assert found.rate("all") == Rate(0, 1)
 
 
+def test_all_runs_come_to_what_is_executed_at_import() -> None:
+    every = all_mutations(PROTOCOLS["dledger"].cores)
+    of_module = [one for one in every if one.function == "<module>" and "node" in one.module]
+    lines = frozenset(line for one in of_module for line in one.lines)
+    assert lines
+    path = str(of_module[0].path)
+    task = RunTask(protocol="dledger", runs=(RunKey(0),), watched={path: lines})
+
+    ((_, result),) = run_apart([task], work, workers=1, timeout_s=60)
+
+    assert isinstance(result, Examined)
+    assert result.executed == {RunKey(0): frozenset((path, line) for line in lines)}
+
+
 def test_runs_that_are_rejected_as_they_are_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     from rocketproof.implementation_mutation import measure
-    from rocketproof.implementation_mutation.run_task import Examined, RunTask
+    from rocketproof.implementation_mutation.run_task import Examined
 
     def rejecting(tasks: Sequence[RunTask], *_: object, **__: object) -> object:
         yield (
@@ -261,6 +278,44 @@ def test_a_promise_that_a_configuration_cannot_keep_rejects_nothing() -> None:
 
 def call(*args: str) -> Result:
     return CliRunner().invoke(command, ["lock_quorum", *args])
+
+
+def test_what_the_type_checker_refuses_is_counted_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    every = all_mutations(PROTOCOLS["lock_quorum"].cores)
+    with TypeCheck() as types:
+        said = {one.id: types.refuses(one) for one in every if one.kind is Kind.GUARD}
+    refused = {name: error for name, error in said.items() if error is not None}
+    assert 0 < len(refused) < len(said) / 2
+    assert all("[" in error for error in refused.values()), "each has its code"
+    monkeypatch.setattr(
+        mutate_implementation, "draw", lambda every, *drawn: _those(every, drawn, refused)
+    )
+
+    result = CliRunner().invoke(command, ["lock_quorum", "--sample", "1", "--json"])
+
+    found = json.loads(result.stdout)
+    classes = {one["id"]: one["class"] for one in found["mutations"]}
+    assert {name for name, of in classes.items() if of == "refused by types"} == {*refused}
+    assert found["counted"] == 0
+    assert result.exit_code == 3
+
+
+def _those(
+    every: Sequence[Mutation], drawn: tuple[Any, ...], refused: Container[str]
+) -> list[Mutation]:
+    is_apart = drawn[-1]
+    chosen = [one for one in every if one.id in refused]
+    assert all(is_apart(one) for one in chosen)
+    return chosen
+
+
+def test_a_condition_that_is_always_true_is_no_error_of_types() -> None:
+    """Mypy would say so of some, if it were asked; but such a program runs."""
+    every = all_mutations(PROTOCOLS["lock_quorum"].cores)
+    always = [one for one in every if one.kind is Kind.GUARD and one.after == "True"]
+
+    with TypeCheck() as types:
+        assert any(types.refuses(one) is None for one in always)
 
 
 def test_nothing_examined_is_no_success() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Container, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Final
 
@@ -19,12 +21,14 @@ from rocketproof.implementation_mutation.measure import (
     Sample,
     measured,
 )
+from rocketproof.implementation_mutation.mutation import Mutation
 from rocketproof.implementation_mutation.report import (
     measurement_json,
     measurement_text,
     result_line,
 )
 from rocketproof.implementation_mutation.sampling import all_mutations, core_folders, draw
+from rocketproof.implementation_mutation.type_check import TypeCheck, has_type_checker
 from rocketproof.names import Named
 from rocketproof.output import print_text
 from rocketproof.progress_display import open_progress_display
@@ -86,8 +90,8 @@ def command(
 
     Of what survives until then, a node ends at some crash points of the first seeds.
 
-    Mutations that only move a timer, and those known to change nothing, are counted apart. Those to
-    which no run comes count as not rejected.
+    Mutations that only move a timer, those known to change nothing, and those that mypy refuses
+    (where it is installed) are counted apart. Those to which no run comes count as not rejected.
 
     Exit codes: 0; 1 if a rate is below what is asked for; 2 if runs are rejected as they are; 3 if
     no mutation was examined.
@@ -101,13 +105,15 @@ def command(
     unknown = sorted(set(ids) - {one.id for one in chosen})
     if unknown:
         raise click.UsageError(f"no such mutation: {', '.join(unknown)}")
+    refused: Mapping[str, str] = {}
     if not ids:
-        chosen = draw(every, sample, seed, lambda one: one.moves_timer or one.id in known)
+        chosen, refused = _drawn(every, sample, seed, known)
     asked = Sample(
         protocol=protocol,
         mutations=chosen,
         seeds=runs,
         equivalents=known,
+        refused=refused,
         tests=_tests_of(plug.cores) if unit_tests else (),
     )
     began, results = time.monotonic(), list[MutationResult]()
@@ -126,6 +132,26 @@ def command(
             print_text(f"known to be equivalent, and there is no such mutation: {one}")
         print_text(duration(time.monotonic() - began))
     sys.exit(_exit_code(found, at_least_traces, at_least_all))
+
+
+def _drawn(
+    every: Sequence[Mutation], sample: int, seed: int, known: Container[str]
+) -> tuple[list[Mutation], Mapping[str, str]]:
+    """Draw mutations, and find those among them that the type checker refuses, with its reasons."""
+    refused: dict[str, str] = {}
+    with TypeCheck() if has_type_checker() else nullcontext() as types:
+        if types is None:
+            print_text("mypy is not installed: what it would refuse is counted", err=True)
+
+        def is_apart(one: Mutation) -> bool:
+            if one.moves_timer or one.id in known:
+                return True
+            error = None if types is None else types.refuses(one)
+            if error is not None:
+                refused[one.id] = error
+            return error is not None
+
+        return draw(every, sample, seed, is_apart), refused
 
 
 def _exit_code(

@@ -8,6 +8,7 @@
 | `effects` | which calls make effects, and the mutations that drop or swap them |
 | `sampling` | a reproducible draw of mutations of a protocol's cores |
 | `equivalents` | mutations that are known to change nothing, with the reason for each |
+| `type_check` | which mutations are no program, for those who check types |
 | `run_task` | what a process is asked that runs one mutation, and what it answers |
 | `limits` | how much a run may use |
 | `line_watch` | which runs come to the lines of a mutation |

@@ -68,6 +68,8 @@ class Class(StrEnum):
     """It can only make something happen earlier or later; counted apart."""
     EQUIVALENT = "equivalent"
     """Known to change nothing; not counted."""
+    REFUSED = "refused by types"
+    """The type checker refuses it; not counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,6 +81,8 @@ class Sample:
     seeds: Sequence[int]
     equivalents: Mapping[str, str]
     """Id -> why a mutation changes nothing."""
+    refused: Mapping[str, str] = field(default_factory=dict)
+    """Id -> what the type checker says of it."""
     tests: tuple[Path, ...] = ()
     """Folders of unit tests; () if they are not asked."""
 
@@ -109,7 +113,7 @@ class Measurement:
 
     @cached_property
     def counted(self) -> list[MutationResult]:
-        """Return those that rates are of: neither timers nor known equivalents."""
+        """Return those that rates are of: nothing that is counted apart."""
         return self.of_class(Class.PLAIN, Class.NEVER_EXECUTED)
 
     def of_class(self, *classes: Class) -> list[MutationResult]:
@@ -139,12 +143,14 @@ def measured(sample: Sample, *, workers: int) -> Iterator[MutationResult]:
     if not sample.mutations:
         return
     baseline = _baseline(sample, workers=workers)
-    yield from (
-        MutationResult(mutation=one, of_class=Class.EQUIVALENT)
-        for one in sample.mutations
-        if one.id in sample.equivalents
-    )
-    looked_at = [one for one in sample.mutations if one.id not in sample.equivalents]
+    looked_at = []
+    for one in sample.mutations:
+        if one.id in sample.equivalents:
+            yield MutationResult(mutation=one, of_class=Class.EQUIVALENT)
+        elif one.id in sample.refused:
+            yield MutationResult(mutation=one, of_class=Class.REFUSED)
+        else:
+            looked_at.append(one)
     tasks: dict[RunTask, Mutation] = {}
     results: dict[str, list[Examined]] = {}
     open_tasks: dict[str, int] = {}

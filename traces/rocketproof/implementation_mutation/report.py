@@ -21,8 +21,8 @@ def result_line(result: MutationResult) -> str:
     """Say in a line what came of a mutation."""
     mutation = result.mutation
     change = f"{_short(mutation.before)} => {_short(mutation.after)}"
-    if result.of_class is Class.EQUIVALENT:
-        how = "equivalent"
+    if result.of_class in (Class.EQUIVALENT, Class.REFUSED):
+        how = result.of_class.value
     else:
         rejected = sorted(result.rejected.items(), key=lambda one: list(Column).index(one[0]))
         how = ", ".join(_by(column, one.run) for column, one in rejected) or "SURVIVES"
@@ -63,6 +63,10 @@ def measurement_text(found: Measurement) -> Iterator[str]:
     yield f"apart: known to be equivalent {len(equivalents)}"
     for one in equivalents:
         yield f"  {one.mutation.id}: {sample.equivalents[one.mutation.id]}"
+    refused = found.of_class(Class.REFUSED)
+    yield f"apart: refused by the type checker {len(refused)}"
+    for one in refused:
+        yield f"  {one.mutation.id}: {sample.refused[one.mutation.id]}"
     undecided = sum(one.undecided for one in found.results)
     if undecided:
         yield f"traces of which the judge could not say whether they are allowed: {undecided}"
@@ -112,6 +116,7 @@ def _result_json(found: Measurement, one: MutationResult) -> dict[str, Any]:
         "after": mutation.after,
         "diff": mutation.diff(),
         "equivalent": found.sample.equivalents.get(mutation.id),
+        "refused": found.sample.refused.get(mutation.id),
         "runs": one.runs,
         "rejected": {
             column.value: {
