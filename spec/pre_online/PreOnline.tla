@@ -166,6 +166,19 @@ Register(b) ==
        masterAddr' = [s \in Slave |-> IF s = b /\ hears THEN Master \in group ELSE masterAddr[s]]
   /\ UNCHANGED <<up, serves, tableVars, link, preOnlineVars>>
 
+\* With its address comes where to connect to (handleRegisterBrokerResult), if the slave knows nowhere.
+\*                                                                         \* CHECK Forgotten
+MayLearn(s) == TRUE
+LearnHaAddress(s) ==
+  /\ Explored("LearnHaAddress", s)
+  /\ up[s]
+  /\ masterAddr[s]
+  /\ link[s] = "none"
+  /\ MayLearn(s)
+
+  /\ link' = [link EXCEPT ![s] = "told"]
+  /\ UNCHANGED <<up, group, serves, tableVars, masterAddr, preOnlineVars>>
+
 \* A name server takes a broker for gone.
 Remove(b) ==
   /\ Explored("Remove", b)
@@ -324,7 +337,7 @@ Next ==
   \/ \E b \in Broker, q \in Queue : Commit(b, q)
   \/ \E b \in Broker : Persist(b) \/ Stop(b) \/ Start(b) \/ Register(b) \/ Remove(b)
   \/ \E s \in Slave :
-       \/ Hear(s) \/ Synchronize(s)
+       \/ LearnHaAddress(s) \/ Hear(s) \/ Synchronize(s)
        \/ SendHaInfo(s) \/ Handshake(s) \/ Disconnect(s) \/ Forget(s) \/ TakeTable(s)
   \/ AskGroup
   \/ GoOnline

@@ -101,10 +101,12 @@ NoStepLossOfSlave ==        \* and of what a slave gave
 
 \* A master that waits asks, and does what comes next; who runs registers and asks; who does not register
 \* any more is taken for gone.  A connection that breaks is made again, so often that a table is taken.
+\* A slave that has heard of a master knows where to connect to.
 IsGone(b) == ~up[b] \/ (b = Master /\ isolated)
 Fairness ==
   /\ WF_vars(AskGroup) /\ WF_vars(GoOnline)
   /\ \A s \in Slave : WF_vars(SendHaInfo(s)) /\ SF_vars(Handshake(s)) /\ SF_vars(TakeTable(s))
+  /\ \A s \in Slave : WF_vars(LearnHaAddress(s))
   /\ \A b \in Broker : WF_vars(Register(b)) /\ WF_vars(IsGone(b) /\ Remove(b))
 
 FairSpec == Spec /\ Fairness
@@ -112,6 +114,9 @@ FairSpec == Spec /\ Fairness
 \* From some time on slaves neither come nor go.
 Settles == <>[](\A s \in Slave : up[s] <=> s \in group)
 PreOnlineLive == Settles => (IsWaiting ~> ~IsWaiting)
+\* Else a slave replicates nothing for ever, of a master that was taken for gone and never was.
+ConnectLive ==
+  Settles => \A s \in Slave : []<>(~up[s] \/ Master \notin group \/ link[s] # "none")
 
 \* The main ones; the configurations have all of them.
 THEOREM Spec => [](TypeOK /\ PreOnlineAll)

@@ -323,14 +323,14 @@ def register(state: PreOnlineState, event: RegisterDue | RegisterNow) -> PreOnli
 
 
 def _registered(state: PreOnlineState, command: RemotingCommand) -> PreOnlineDone:
-    """Know whom to copy from. Source: BrokerController.handleRegisterBrokerResult"""
+    """Know whom to copy from, and where to connect to."""
     try:
         reply = pull_name_server_reply(command, NameServerCode.REGISTER_BROKER)
     except (PacketError, RequestError):
         return PreOnlineDone(state)
     if state.options.is_master or not isinstance(reply.answer, RegisterBrokerResult):
         return PreOnlineDone(state)
-    return PreOnlineDone(replace(state, master_address=reply.answer.master_address))
+    return slave.registered(state, reply.answer)
 
 
 def _heartbeat(state: PreOnlineState) -> PreOnlineDone:

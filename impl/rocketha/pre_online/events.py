@@ -112,6 +112,7 @@ class PreOnlineActionName(StrEnum):
     COMMIT = "Commit"
     PERSIST = "Persist"
     REGISTER = "Register"
+    LEARN_HA_ADDRESS = "LearnHaAddress"
     HEAR = "Hear"
     SYNCHRONIZE = "Synchronize"
     ASK_GROUP = "AskGroup"

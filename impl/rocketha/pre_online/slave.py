@@ -15,6 +15,7 @@ from rocketha.formats.ha_info import BrokerSyncInfo
 from rocketha.formats.ha_packets import Ack, Handshake, push_ack, push_handshake
 from rocketha.formats.name_server_codec import pull_name_server_reply
 from rocketha.formats.name_server_codes import NameServerCode
+from rocketha.formats.name_server_requests import RegisterBrokerResult
 from rocketha.formats.offset_tables import OffsetTable, TableKind, pull_offsets
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.pre_online.asking import ask_broker, ask_name_server, group_question, later
@@ -31,7 +32,7 @@ from rocketha.pre_online.state import Asked, HaClient, PreOnlineState, Waits
 from rocketha.pre_online.tables import keep
 from rocketha.runtime.effects import After, CloseConnection, Connect, Respond, SendPacket, Then
 from rocketha.runtime.events import PeerConnected, RequestArrived
-from rocketha.types import MASTER, BrokerId, ConnectionId, Offset, TimestampMs
+from rocketha.types import MASTER, BrokerId, ConnectionId, HaAddress, Offset, TimestampMs
 
 __all__ = [
     "acknowledge",
@@ -45,6 +46,7 @@ __all__ = [
     "look_after_connection",
     "members",
     "poll",
+    "registered",
     "synchronize",
     "told",
 ]
@@ -88,6 +90,21 @@ def members(command: RemotingCommand) -> frozenset[BrokerId] | None:
         return None
     group = reply.answer
     return frozenset(group.addresses) if isinstance(group, BrokerMemberGroup) else None
+
+
+def registered(state: PreOnlineState, answer: RegisterBrokerResult) -> PreOnlineDone:
+    """Know whom to copy from; who knows no place to connect to connects to its.
+
+    Spec: PreOnline!Register, PreOnline!LearnHaAddress
+    Source: BrokerController.handleRegisterBrokerResult
+    """
+    state = replace(state, master_address=answer.master_address)
+    address = answer.ha_server_address
+    if address is None or state.ha.address is not None:
+        return PreOnlineDone(state)
+    state = replace(state, ha=HaClient(address=HaAddress(address)))
+    connects = Connect(peer=HaAddress(address))
+    return PreOnlineDone(state, (connects,), PreOnlineAction(_Name.LEARN_HA_ADDRESS))
 
 
 def forget(state: PreOnlineState) -> PreOnlineDone:

@@ -22,6 +22,8 @@ B76IsComplete == TRUE
 \* The processors of a broker do not ask whether it is isolated.
 ServingTakesCommits(b) == serves[b] \/ (b = Master /\ isolated)
 IsolatedMayRegister(b) == TRUE
+\* A slave that has heard that the master is gone waits until one comes back.
+ForgottenMayLearn(s) == FALSE
 \* GET_ALL_CONSUMER_OFFSET is answered in isolation, too.
 GivesMayBeCopied == TRUE
 \* A slave that does not answer is waited for, although it is gone.

@@ -26,7 +26,7 @@ from rocketha.pre_online.due import (
     RegisterDue,
     ReportOver,
 )
-from rocketha.pre_online.events import StoreTable
+from rocketha.pre_online.events import PreOnlineDone, StoreTable
 from rocketha.runtime.effects import After, Respond, SendOneWay, SendPacket, SendRequest
 from rocketha.runtime.events import PeerConnected, RequestArrived
 from rocketha.sim.engine.options import SimOptions
@@ -134,7 +134,7 @@ def _stays_with_one(name: str, module: Any) -> Patch:
         (_drops(After, event=GoOn), "isolation goes on"),
         (_drops(After, event=ReportOver), "isolation goes on"),
         (_stays_with_one("decide", master), "slaves in turn"),
-        (_says(NameServerCode.REGISTER_BROKER, "haServerAddr", "b9"), "requests in full"),
+        (_says(NameServerCode.REGISTER_BROKER, "heartbeatTimeoutMillis", "9"), "requests in full"),
         (_says(NameServerCode.BROKER_HEARTBEAT, "brokerAddr", "b9"), "requests in full"),
         (_says(NameServerCode.GET_BROKER_MEMBER_GROUP, "brokerName", "x"), "requests in full"),
         (
@@ -153,3 +153,12 @@ def test_an_omission_is_noticed_within_six_seeds(
     omission(monkeypatch)
 
     assert obligation in missed()
+
+
+def test_a_run_in_which_slaves_do_not_connect_again_does_not_converge(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert all(run(seed).report.converged for seed in SEEDS)
+    monkeypatch.setattr(slave, "look_after_connection", lambda state, **_: PreOnlineDone(state))
+
+    assert not all(run(seed).report.converged for seed in SEEDS)

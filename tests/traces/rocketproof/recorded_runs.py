@@ -150,7 +150,7 @@ SUBJECTS: Final[dict[str, Subject]] = {
             Bug.HOST: 0,
             Bug.ISOLATED: 0,
             Bug.TRANSFER: 6,
-            Bug.VERSIONS: 0,
+            Bug.VERSIONS: 4,
         },
         passed_by=frozenset(),
         unseen={},

@@ -38,6 +38,7 @@ ACTIONS = {
     "Hear",
     "Synchronize",
     "AskGroup",
+    "LearnHaAddress",
     "SendHaInfo",
     "Handshake",
     "Disconnect",
@@ -96,7 +97,7 @@ CAUGHT = {
     Bug.ISOLATED: 0,
     Bug.SERVING: 0,
     Bug.TRANSFER: 6,
-    Bug.VERSIONS: 0,
+    Bug.VERSIONS: 4,
 }
 """The first seed that shows a bug."""
 

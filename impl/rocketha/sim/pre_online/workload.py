@@ -88,8 +88,9 @@ class PreOnlineWorkload:
         return self._cluster.actions
 
     def converged(self) -> bool:
-        """Tell whether all are there, and the master serves."""
-        return self._is_healed and self._is_begun and self._all_are_there()
+        """Tell whether all are there and connected, and the master serves."""
+        is_over = self._is_healed and self._is_begun
+        return is_over and self._all_are_there() and self._all_are_connected()
 
     def _all_are_there(self) -> bool:
         cluster = self._cluster

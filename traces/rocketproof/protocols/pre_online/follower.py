@@ -148,7 +148,8 @@ class PreOnlineFollower:
         for place in answers:
             if not (number == MASTER and place.code in _TABLES):
                 place.asker = None
-        self._note_links(node)
+        registered = any(place.code == NameServerCode.REGISTER_BROKER for place in answers)
+        self._note_links(node, learns=registered)
         self._sends(number, sent)
         self._done()
 
@@ -275,13 +276,15 @@ class PreOnlineFollower:
                 links[slave] = "told"
         return links
 
-    def _note_links(self, node: str) -> None:
+    def _note_links(self, node: str, *, learns: bool) -> None:
+        """Note what became of connections in a step; in it a slave `learns` where its master is."""
         for slave, link in self._links_now().items():
             was, self._links[slave] = self._links[slave], link
             if was == link:
                 continue
             if was == "none":
-                self._add(node, "SendHaInfo", (slave,), {("link", slave): "told"})
+                action = "LearnHaAddress" if learns else "SendHaInfo"
+                self._add(node, action, (slave,), {("link", slave): "told"})
             if link == "transfer":
                 self._add(node, "Handshake", (slave,), {("link", slave): "transfer"})
             elif link == "none":
