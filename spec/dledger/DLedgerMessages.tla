@@ -248,6 +248,31 @@ BeginTerm(n, S) ==
 
   /\ UNCHANGED vars
 
+\* Somebody has answered a push of it, or has all that is before an entry that it wrote, and it does not push
+\* what comes next.
+LeaveBehind(n) ==
+  /\ role[n] # "Leader"
+
+  /\ UNCHANGED vars
+
+\* The answers that have come decide a round of votes, which goes on.
+KeepRound(n) ==
+  /\ round[n] = NoRound
+
+  /\ UNCHANGED vars
+
+\* Leader l of term t wants it to lead, who must have entry i; and it goes on to follow.
+StayFollower(n, l, t, i) ==
+  /\ ~(IsOfLeader(n, l, t) /\ End(n) >= i)
+
+  /\ UNCHANGED vars
+
+\* It applies entries, and has no snapshot of the last but `most`.
+SaveLate(n, most) ==
+  /\ applied[n] - snap[n] < most
+
+  /\ UNCHANGED vars
+
 \* Its log goes up to its snapshot still,
 KeepEntries(n) ==
   /\ base[n] = snap[n]
@@ -265,6 +290,12 @@ KeepFiles(n) ==
 \* It goes to a larger term, or asks for votes in one, that has to wait for a leader.
 AskEarly(n) ==
   /\ role[n] # "Candidate"
+
+  /\ UNCHANGED vars
+
+\* A leader says again what it has just said, or pushes to who has just refused a push.
+RepeatEarly(n) ==
+  /\ role[n] # "Leader"
 
   /\ UNCHANGED vars
 
@@ -332,7 +363,9 @@ NoApply(n, i) ==
 -----------------------------------------------------------------------------
 \* All of this, but for answers to requests for votes.
 SaysElse(n) ==
-  \/ KeepEntries(n) \/ KeepFiles(n) \/ AskEarly(n) \/ GiveUpEarly(n)
+  \/ KeepEntries(n) \/ KeepFiles(n) \/ KeepRound(n) \/ LeaveBehind(n) \/ \E most \in Nat : SaveLate(n, most)
+  \/ \E l \in Node, t, i \in Nat : StayFollower(n, l, t, i)
+  \/ AskEarly(n) \/ RepeatEarly(n) \/ GiveUpEarly(n)
   \/ Unexplained(n) \/ HearOfTransfer(n) \/ LeaveUnanswered(n) \/ ApplyAll(n) \/ \E S \in SUBSET Node : BeginTerm(n, S)
   \/ NoHeartbeats(n) \/ NoMajority(n) \/ NoSync(n) \/ NoTransfer(n) \/ \E m \in Node : NoPush(n, m)
   \/ NoLeader(n) \/ NoVotes(n) \/ NoResult(n) \/ \E i \in Nat : NoApply(n, i) \/ AnswerRead(n, i)

@@ -34,7 +34,10 @@ from rocketha.formats.dledger_codes import DLedgerRequestCode, DLedgerResponseCo
 from rocketha.obligations.dledger_turns import Has, Heard, Turn
 from rocketha.recording.record import RESPONSE
 
-__all__ = ["CUT", "DUTIES", "FREED", "Duties"]
+__all__ = [
+    *("CUT", "DUTIES", "FREED", "GO_ON", "HANDED", "JUDGED", "PUSHED", "RESTED", "SAVED"),
+    "Duties",
+]
 
 ANSWERED: Final = "requests answered"
 KEPT: Final = "term and vote kept"

@@ -283,7 +283,8 @@ class Times:
             self.end("beat", turn.at_ms)
             if self.beat_shows_ms is not None and not self.may_beat:
                 done = turn.shows_ms - self.beat_shows_ms > interval_ms
-                self.at_once(PATIENCE, turn, "wait an interval between heartbeats", done=done)
+                what = "wait an interval between heartbeats"
+                self.at_once(PATIENCE, turn, what, done=done, too_soon="RepeatEarly")
             done = set(sent.values()) == others
             self.at_once(BEATS, turn, "send heartbeats to all others", done=done)
             self.beat, self.will_follow, self.is_judged = dict.fromkeys(sent, False), set(), False
@@ -379,7 +380,8 @@ class Times:
             kind, told_ms = body.get("type"), self.told_shows_ms.get(peer)
             if kind == "COMMIT" and told_ms is not None:
                 done = turn.shows_ms - told_ms > settings["push_commit_interval_ms"]
-                self.at_once(PATIENCE, turn, f"wait before it tells {peer} again", done=done)
+                what = f"wait before it tells {peer} again"
+                self.at_once(PATIENCE, turn, what, done=done, too_soon="RepeatEarly")
             if kind in ("COMMIT", "APPEND"):
                 self.told_shows_ms[peer] = turn.shows_ms
             wait_ms = max(

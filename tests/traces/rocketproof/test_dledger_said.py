@@ -329,23 +329,27 @@ WAITING: Final[dict[str, tuple[Any, ...]]] = {
     "NoVotes": ("IncreaseTerm", "AskVotes"),
 }
 """What is missed -> of whom it is, of whom it is not; and about what."""
-WRONG: Final = {
+WRONG: Final[dict[str, tuple[Any, ...]]] = {
     "AskEarly": ("IncreaseTerm", "SendHeartbeat"),
     "GiveUpEarly": ("BecomeCandidate", "SendHeartbeat"),
     "HearOfTransfer": ("TransferLeadership", "AskVotes"),
     "KeepEntries": ("SaveSnapshot", "AskVotes"),
     "KeepFiles": ("CutLog", "AskVotes"),
+    "KeepRound": ("AskVotes", "SendHeartbeat"),
+    "LeaveBehind": ("SendHeartbeat", "AskVotes"),
+    "RepeatEarly": ("SendHeartbeat", "AskVotes"),
+    "SaveLate": ("Apply", "SaveSnapshot", 1),
 }
-"""What is done too soon, or left -> where it is wrong, and where it is not."""
+"""What is done too soon, or left -> where it is wrong, and where it is not; and about what."""
 
 
 @pytest.mark.java
 def test_who_does_not_wait_or_keeps_what_is_cut_diverges() -> None:
     wrong, right = [], []
-    for action, (where, elsewhere) in WRONG.items():
+    for action, (where, elsewhere, *about) in WRONG.items():
         _, trace = run_with(where, elsewhere)
-        wrong.append(inserted(trace, first(trace, where), action))
-        right.append(inserted(trace, first(trace, elsewhere), action))
+        wrong.append(inserted(trace, first(trace, where), action, *about))
+        right.append(inserted(trace, first(trace, elsewhere), action, *about))
 
     for action, is_wrong, is_right in zip(WRONG, judged(wrong), judged(right), strict=True):
         assert isinstance(is_wrong, Diverges), action

@@ -10,10 +10,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from rocketha.formats.dledger_codes import DLedgerRequestCode
 from rocketha.obligations import dledger_times
-from rocketha.obligations.dledger_duties import CUT, FREED, Duties
+from rocketha.obligations.dledger_duties import (
+    CUT,
+    FREED,
+    GO_ON,
+    HANDED,
+    JUDGED,
+    PUSHED,
+    RESTED,
+    SAVED,
+    Duties,
+)
 from rocketha.obligations.dledger_times import Times
-from rocketha.obligations.dledger_turns import TurnsOfNode, pauses_of
+from rocketha.obligations.dledger_turns import Turn, TurnsOfNode, pauses_of
 from rocketha.obligations.obligation import time_ms
 from rocketha.recording.record import STARTED, STOPPED, NodeRecord, RecordError, SentMessage
 from rocketproof.protocols.dledger.group import Told
@@ -35,7 +46,15 @@ _ACTIONS: Final = {
     dledger_times.TRANSFERS: "NoTransfer",
 }
 """What is due in time -> what is asked when it is not done."""
-_IN_A_TURN: Final = {CUT: "KeepEntries", FREED: "KeepFiles"}
+_TRANSFER: Final = DLedgerRequestCode.LEADERSHIP_TRANSFER
+_IN_A_TURN: Final = {
+    CUT: "KeepEntries",
+    FREED: "KeepFiles",
+    GO_ON: "LeaveBehind",
+    JUDGED: "KeepRound",
+    PUSHED: "LeaveBehind",
+    RESTED: "RepeatEarly",
+}
 """What is due in a turn -> the same."""
 
 
@@ -59,8 +78,8 @@ class _Member:
         for turn in over:
             self._times.take(turn)
             for name, done in self._duties.of(turn):
-                if name in _IN_A_TURN and not done:
-                    yield _IN_A_TURN[name], (self._name,)
+                if not done:
+                    yield from self._not_done(name, turn)
             for action in self._times.too_soon:
                 yield action, (self._name,)
             self._times.too_soon.clear()
@@ -78,6 +97,18 @@ class _Member:
                 yield _ACTIONS[name], (self._name, about + 1)
             else:
                 yield _ACTIONS[name], (self._name,)
+
+    def _not_done(self, name: str, turn: Turn) -> Iterator[Told]:
+        """Yield what is asked when something is not done in a turn."""
+        heard = turn.heard
+        if name in _IN_A_TURN:
+            yield _IN_A_TURN[name], (self._name,)
+        elif name == SAVED:
+            yield "SaveLate", (self._name, self._settings["snapshot_threshold"])
+        elif name == HANDED and heard is not None and heard.code == _TRANSFER:
+            asked = heard.body
+            leader, index = str(asked["transferId"]), asked["takeLeadershipLedgerIndex"]
+            yield "StayFollower", (self._name, leader, asked["term"] + 1, index + 1)
 
 
 class MissedOfMembers:
