@@ -9,6 +9,9 @@
 |                        |          | does not act for it                                       |
 | copies in turn         | a slave  | each asks for another table than the one before           |
 | tables written         | a broker | a period after it has something that its file has not     |
+| only changes written   | a broker | when it is time for it: no table that its file has        |
+| connections kept       | a slave  | unless one is lost, forgotten or not answered, or its     |
+|                        |          | master says where to connect to                           |
 | isolation goes on      | a master | a pause after the last answer, or when it waits no longer |
 | slaves in turn         | a master | each asks another slave than before, if more are wanted   |
 | requests in full       | a broker | each says all that RocketMQ's does                        |
@@ -97,13 +100,21 @@ def _all_brokers(run: RecordedRun) -> list[_Broker]:
 
 def _waits(settings: dict[str, Any], seen: list[_Seen]) -> list[tuple[int, int]]:
     heard = {received: one.at_ms for one in seen for received in one.record.received}
+    reports = [
+        (one.at_ms, received.partition(":")[0])
+        for one in seen
+        for received in one.record.received
+        if not received.endswith(RESPONSE)
+    ]
     waits: list[tuple[int, int]] = []
     for one in seen:
         for message in one.record.sent:
             if message.id.endswith(RESPONSE) or message.code == NameServerCode.BROKER_HEARTBEAT:
                 continue
             if message.code is None:  # a packet: who is asked to report may do so for some time
-                end_ms: int = one.at_ms + settings["report_ms"]
+                conn, latest_ms = message.id.partition(":")[0], one.at_ms + settings["report_ms"]
+                ends = (ms for ms, of in reports if of == conn and one.at_ms < ms < latest_ms)
+                end_ms: int = next(ends, latest_ms)
             else:
                 latest_ms = one.at_ms + settings["request_timeout_ms"]
                 end_ms = min(latest_ms, heard.get(message.id + RESPONSE, latest_ms))
@@ -257,6 +268,40 @@ def _table(state: dict[str, Any], kind: TableKind) -> Any:
     return dict(state.get("tables", ())).get(kind)
 
 
+def _only_changes(run: RecordedRun) -> Iterator[Due]:
+    for broker in _brokers(run):
+        known: dict[str, str] = {}
+        for one in broker.seen:
+            if one.record.event in (STARTED, STOPPED):
+                known.clear()
+            for did in one.record.stored:
+                if did["is"] == "Written" and did["path"] in set(TableKind):
+                    path, data = did["path"], did["data"]
+                    if one.record.event == "PersistDue" and path in known:
+                        done = known[path] != data
+                        yield due_in_step(one.record, f"write {path} when it is new", is_done=done)
+                    known[path] = data
+
+
+def _connections_kept(run: RecordedRun) -> Iterator[Due]:
+    for broker in _slaves(run):
+        for one in broker.seen:
+            before, after = one.before.get("ha_conn"), one.state.get("ha_conn")
+            if one.record.event in (STARTED, STOPPED) or before is None:
+                continue
+            done = after == before or one.record.event in _GIVES_UP or _is_told(run, one)
+            yield due_in_step(one.record, f"keep connection {before}", is_done=done)
+
+
+_GIVES_UP: Final = frozenset({"ConnectionLost", "ForgetMaster", "PacketRefused", "ReconnectDue"})
+
+
+def _is_told(run: RecordedRun, seen: _Seen) -> bool:
+    code = BrokerCode.EXCHANGE_BROKER_HA_INFO
+    requests = (run.messages.get(received) for received in seen.record.received)
+    return any(request is not None and request.code == code for request in requests)
+
+
 # ---- a master in isolation ----
 
 
@@ -406,6 +451,8 @@ PRE_ONLINE: Final = (
     Obligation(name="copies repeated", dues=_copied),
     Obligation(name="copies in turn", dues=_copies_in_turn),
     Obligation(name="tables written", dues=_tables_written),
+    Obligation(name="only changes written", dues=_only_changes),
+    Obligation(name="connections kept", dues=_connections_kept),
     Obligation(name="isolation goes on", dues=_goes_on),
     Obligation(name="slaves in turn", dues=_slaves_in_turn),
     Obligation(name="requests in full", dues=_in_full),

@@ -15,7 +15,7 @@ from rocketha.formats.broker_requests import BrokerCode
 from rocketha.formats.name_server_codes import NameServerCode
 from rocketha.formats.offset_tables import TableKind
 from rocketha.obligations.pre_online import PRE_ONLINE
-from rocketha.pre_online import master, slave
+from rocketha.pre_online import master, slave, tables
 from rocketha.pre_online.core import PreOnlineCore
 from rocketha.pre_online.due import (
     CopyDue,
@@ -27,6 +27,7 @@ from rocketha.pre_online.due import (
     ReportOver,
 )
 from rocketha.pre_online.events import PreOnlineDone, StoreTable
+from rocketha.pre_online.state import HaClient
 from rocketha.runtime.effects import After, Respond, SendOneWay, SendPacket, SendRequest
 from rocketha.runtime.events import PeerConnected, RequestArrived
 from rocketha.sim.engine.options import SimOptions
@@ -105,6 +106,26 @@ def _gives_another_table(event: Any, one: Any) -> Any:
     return replace(one, body=b'{"offsetTable":{}}') if asked and isinstance(one, Respond) else one
 
 
+def _forgets_what_it_wrote(patch: pytest.MonkeyPatch) -> None:
+    whole = tables.keep
+
+    def keep(state: Any, kind: TableKind, table: Any) -> Any:
+        after, store = whole(state, kind, table)
+        nothing = replace(after.tables[kind], saved=replace(table, offsets={("x", 0): 1}))
+        return after.with_table(kind, nothing), store
+
+    patch.setattr(tables, "keep", keep)
+
+
+def _connects_with_each_registration(patch: pytest.MonkeyPatch) -> None:
+    whole = slave.registered
+
+    def registered(state: Any, answer: Any) -> Any:
+        return whole(replace(state, ha=HaClient()), answer)
+
+    patch.setattr(slave, "registered", registered)
+
+
 def _stays_with_one(name: str, module: Any) -> Patch:
     """Let it be the same one's turn again and again."""
 
@@ -131,6 +152,8 @@ def _stays_with_one(name: str, module: Any) -> Patch:
         (_stays_with_one("copy", slave), "copies in turn"),
         (_drops(After, after=PersistDue), "tables written"),
         (_changes(_writes_one_table_at_a_time), "tables written"),
+        (_forgets_what_it_wrote, "only changes written"),
+        (_connects_with_each_registration, "connections kept"),
         (_drops(After, event=GoOn), "isolation goes on"),
         (_drops(After, event=ReportOver), "isolation goes on"),
         (_stays_with_one("decide", master), "slaves in turn"),

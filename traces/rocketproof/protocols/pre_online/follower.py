@@ -24,7 +24,7 @@ behind such a place nothing is said before it is known.
 One thing does happen in between: a slave that acts takes commits while the name server's answer is
 on its way, after which it is to act no more. Then it has heard when it takes the answer.
 
-The trace begins when all are there for the first time, as Init has it.
+The trace begins when all are there for the first time, whatever else they have: Init says what.
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ __all__ = ["Act", "PreOnlineFollower"]
 Act = Callable[[str | None, str, Sequence[Value], int, State], None]
 """Hears of each action: its node, its name and parameters, when it was, and the state after it."""
 _ASKED: Final = frozenset({NameServerCode.REGISTER_BROKER, NameServerCode.GET_BROKER_MEMBER_GROUP})
+_ARE_THERE: Final = frozenset({"up", "group", "serves", "masterAddr", "link", "isolated"})
+"""What Init says of brokers that are all there."""
 _TABLES: Final = frozenset(int(kind.code) for kind in TableKind)
 
 
@@ -354,7 +356,8 @@ class PreOnlineFollower:
         for number in (MASTER, *self._slaves):
             values |= self._of(number)
         values |= {("link", slave): link for slave, link in self._links.items()}
-        begins = values == initial(self._slaves)
+        wanted = initial(self._slaves)
+        begins = all(values[key] == wanted[key] for key in wanted if key[0] in _ARE_THERE)
         self._places = [place for place in self._places if place.asker is not None]
         if begins:
             for place in self._places:
