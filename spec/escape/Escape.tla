@@ -12,13 +12,13 @@
    they meet, in one log; a check point that is alone is revived: the message is delivered again.
 
    Modelled: records that are due, one after the other, and a window of them under way; masters of other
-   groups that die and come back with their logs; what the slave knows of them, late; puts whose answer is
-   lost, or says that it failed although it did not; a slave that begins and ceases to act, stops and starts
-   again; halves that a producer ends at some time, early enough for the slave's own log to have that, or
-   later; check points, their ACKs, and time that is up for both.
-   Not modelled: that a slave which has started again hears no answer to what it put before; order and time;
-   the group's own master (it is gone; PreOnline has its return); how often a put is tried again; several
-   slaves, topics, ACKs in batches, and changes of the invisible time.
+   groups that die and come back with their logs; what the slave hears of them, which may be of before, and
+   forgets when it stops; puts that come late or never, also after the slave waits for them no longer, and
+   whose answer is lost, or says that it failed although it did not; a slave that begins and ceases to act,
+   stops and starts again; halves that a producer ends at some time, early enough for the slave's own log to
+   have that, or later; check points, their ACKs, and time that is up for both.
+   Not modelled: order and time; the group's own master (it is gone; PreOnline has its return); how often a
+   put is tried again; several slaves, topics, ACKs in batches, and changes of the invisible time.
 
    Source: EscapeBridge, ScheduleMessageService, TransactionalMessageServiceImpl, TimerMessageStore.doPut,
    PopBufferMergeService, AckMessageProcessor, PopReviveService of apache/rocketmq at 8fc57f1468; published
@@ -45,7 +45,8 @@ VARIABLES
   known,       \* masters of which it knows that they run
   progress,    \* records that its services have passed
   saved,       \* the same, on its disk
-  under,       \* puts under way: set of [r, m]
+  under,       \* puts for which it waits: set of [r, m]
+  sent,        \* puts on their way, whether it waits for them or not: set of [r, m]
   heard,       \* records whose put was answered with PUT_OK, since it started
   failed,      \* records whose last put failed, since it started
   own,         \* what was appended to its own log: nothing
@@ -57,16 +58,17 @@ VARIABLES
   op,          \* halves of which the slave's own log says that they ended
   visible,     \* records that consumers can read
   \* pops
+  popSent,     \* check points and ACKs that the slave has sent: set of [p, m, is]
   ckAt,        \* pop -> the master that was given its check point, or None
   ackAt,       \* pop -> the master that was given its ACK, or None
   accepted,    \* pops whose consumer was told that its ACK is stored
   revived      \* pops that were delivered again
 
-vars == <<up, acts, known, progress, saved, under, heard, failed, own, alive, log, ended, op, visible, ckAt,
-          ackAt, accepted, revived>>
-slaveVars == <<up, acts, known, progress, saved, heard, failed, own>>
+vars == <<up, acts, known, progress, saved, under, sent, heard, failed, own, alive, log, ended, op, visible,
+          popSent, ckAt, ackAt, accepted, revived>>
+slaveVars == <<up, acts, known, progress, saved, under, heard, failed, own>>
 halfVars == <<ended, op>>
-popVars == <<ckAt, ackAt, accepted, revived>>
+popVars == <<popSent, ckAt, ackAt, accepted, revived>>
 
 -----------------------------------------------------------------------------
 None == "none"
@@ -78,6 +80,7 @@ Init ==
   /\ progress = 0
   /\ saved = 0
   /\ under = {}
+  /\ sent = {}
   /\ heard = {}
   /\ failed = {}
   /\ own = {}
@@ -86,6 +89,7 @@ Init ==
   /\ ended = [h \in Half |-> "open"]
   /\ op = {}
   /\ visible = {}
+  /\ popSent = {}
   /\ ckAt = [p \in Pop |-> None]
   /\ ackAt = [p \in Pop |-> None]
   /\ accepted = {}
@@ -104,18 +108,20 @@ Act(is) ==
   /\ acts # is
 
   /\ acts' = is
-  /\ UNCHANGED <<up, known, progress, saved, under, heard, failed, own, alive, log, halfVars, visible, popVars>>
+  /\ UNCHANGED <<up, known, progress, saved, under, sent, heard, failed, own, alive, log, halfVars, visible,
+                 popVars>>
 
-\* It asks a name server which masters there are.                           \* CHECK B47
+\* It asks a name server which masters there are, and hears what was so some time ago.   \* CHECK B47
 Asks(m) == TRUE
-LearnRoute(m) ==
-  /\ Explored("LearnRoute", m)
+LearnRoute(m, runs) ==
+  /\ Explored("LearnRoute", <<m, runs>>)
   /\ up
   /\ Asks(m)
-  /\ (m \in known) # alive[m]
+  /\ (m \in known) # runs
 
-  /\ known' = IF alive[m] THEN known \cup {m} ELSE known \ {m}
-  /\ UNCHANGED <<up, acts, progress, saved, under, heard, failed, own, alive, log, halfVars, visible, popVars>>
+  /\ known' = IF runs THEN known \cup {m} ELSE known \ {m}
+  /\ UNCHANGED <<up, acts, progress, saved, under, sent, heard, failed, own, alive, log, halfVars, visible,
+                 popVars>>
 
 \* Masters to which it may put: one in its own process, if it knows of one.  \* CHECK LocalFirst
 Targets == IF known \cap Local # {} THEN known \cap Local ELSE known
@@ -136,6 +142,7 @@ Put(r, m) ==
   /\ m \in Targets
 
   /\ under' = under \cup {[r |-> r, m |-> m]}
+  /\ sent' = sent \cup {[r |-> r, m |-> m]}
   /\ failed' = failed \ {r}
   /\ UNCHANGED <<up, acts, known, progress, saved, heard, own, alive, log, halfVars, visible, popVars>>
 
@@ -149,32 +156,39 @@ PutHere(r) ==
 
   /\ own' = own \cup {r}
   /\ heard' = heard \cup {r}
-  /\ UNCHANGED <<up, acts, known, progress, saved, under, failed, alive, log, halfVars, visible, popVars>>
+  /\ UNCHANGED <<up, acts, known, progress, saved, under, sent, failed, alive, log, halfVars, visible, popVars>>
 
-\* A put comes to a master that runs.  A delayed message can be read then; a half message cannot.
+\* A put comes to a master that runs, at some time.  A delayed message can be read then; a half message cannot.
 \*                                                                         \* CHECK StaysHalf
 Shows(r) == r \in Delayed
-\* What it answers may be lost, or late: then the slave takes it for failed.
-StorePut(r, m, answers) ==
-  /\ Explored("StorePut", <<r, m, answers>>)
-  /\ [r |-> r, m |-> m] \in under
+StorePut(r, m) ==
+  /\ Explored("StorePut", <<r, m>>)
+  /\ [r |-> r, m |-> m] \in sent
   /\ alive[m]
 
   /\ log' = [log EXCEPT ![m] = @ \cup {r}]
+  /\ sent' = sent \ {[r |-> r, m |-> m]}
   /\ visible' = IF Shows(r) THEN visible \cup {r} ELSE visible
-  /\ under' = under \ {[r |-> r, m |-> m]}
-  /\ heard' = IF answers /\ up THEN heard \cup {r} ELSE heard
-  /\ failed' = IF answers \/ ~up THEN failed ELSE failed \cup {r}
-  /\ UNCHANGED <<up, acts, known, progress, saved, own, alive, halfVars, popVars>>
+  /\ UNCHANGED <<slaveVars, alive, halfVars, popVars>>
 
-\* It does not come there, and the slave waits no longer.
+\* The slave hears that it is there.
+HearPut(r, m) ==
+  /\ Explored("HearPut", <<r, m>>)
+  /\ [r |-> r, m |-> m] \in under
+  /\ r \in log[m]
+
+  /\ under' = under \ {[r |-> r, m |-> m]}
+  /\ heard' = heard \cup {r}
+  /\ UNCHANGED <<up, acts, known, progress, saved, sent, failed, own, alive, log, halfVars, visible, popVars>>
+
+\* It hears that it is not, or waits no longer.  What it has sent may come yet.
 FailPut(r, m) ==
   /\ Explored("FailPut", <<r, m>>)
   /\ [r |-> r, m |-> m] \in under
 
   /\ under' = under \ {[r |-> r, m |-> m]}
-  /\ failed' = IF up THEN failed \cup {r} ELSE failed
-  /\ UNCHANGED <<up, acts, known, progress, saved, heard, own, alive, log, halfVars, visible, popVars>>
+  /\ failed' = failed \cup {r}
+  /\ UNCHANGED <<up, acts, known, progress, saved, sent, heard, own, alive, log, halfVars, visible, popVars>>
 
 \* A record is passed when a master has said that it has it,                \* CHECK Sent
 \* and not because it was tried for long enough,                            \* CHECK Skips
@@ -188,7 +202,7 @@ Pass ==
   /\ MayPass(progress + 1)
 
   /\ progress' = progress + 1
-  /\ UNCHANGED <<up, acts, known, saved, under, heard, failed, own, alive, log, halfVars, visible, popVars>>
+  /\ UNCHANGED <<up, acts, known, saved, under, sent, heard, failed, own, alive, log, halfVars, visible, popVars>>
 
 \* What it has passed is written to its disk, and nothing else is.          \* CHECK Early
 Written == progress
@@ -198,18 +212,21 @@ Save ==
   /\ saved # Written
 
   /\ saved' = Written
-  /\ UNCHANGED <<up, acts, known, progress, under, heard, failed, own, alive, log, halfVars, visible, popVars>>
+  /\ UNCHANGED <<up, acts, known, progress, under, sent, heard, failed, own, alive, log, halfVars, visible,
+                 popVars>>
 
-\* It stops: what it has not written down is gone.
+\* It stops: what it has not written down is gone, and it waits for nothing.
 Stop ==
   /\ Explored("Stop", progress)
   /\ up
 
   /\ up' = FALSE
   /\ acts' = FALSE
+  /\ known' = {}
+  /\ under' = {}
   /\ heard' = {}
   /\ failed' = {}
-  /\ UNCHANGED <<known, progress, saved, under, own, alive, log, halfVars, visible, popVars>>
+  /\ UNCHANGED <<progress, saved, sent, own, alive, log, halfVars, visible, popVars>>
 
 Start ==
   /\ Explored("Start", saved)
@@ -217,7 +234,7 @@ Start ==
 
   /\ up' = TRUE
   /\ progress' = saved
-  /\ UNCHANGED <<acts, known, saved, under, heard, failed, own, alive, log, halfVars, visible, popVars>>
+  /\ UNCHANGED <<acts, known, saved, under, sent, heard, failed, own, alive, log, halfVars, visible, popVars>>
 
 \* ---- Other masters ----
 
@@ -226,7 +243,7 @@ Die(m) ==
   /\ alive[m]
 
   /\ alive' = [alive EXCEPT ![m] = FALSE]
-  /\ UNCHANGED <<slaveVars, under, log, halfVars, visible, popVars>>
+  /\ UNCHANGED <<slaveVars, sent, log, halfVars, visible, popVars>>
 
 \* It comes back, with all that it had.
 Return(m) ==
@@ -234,7 +251,7 @@ Return(m) ==
   /\ ~alive[m]
 
   /\ alive' = [alive EXCEPT ![m] = TRUE]
-  /\ UNCHANGED <<slaveVars, under, log, halfVars, visible, popVars>>
+  /\ UNCHANGED <<slaveVars, sent, log, halfVars, visible, popVars>>
 
 \* ---- Half messages ----
 
@@ -247,7 +264,7 @@ End(h, how, told) ==
   /\ ended' = [ended EXCEPT ![h] = how]
   /\ op' = IF told THEN op \cup {h} ELSE op
   /\ visible' = IF told /\ how = "commit" THEN visible \cup {h} ELSE visible
-  /\ UNCHANGED <<slaveVars, under, alive, log, popVars>>
+  /\ UNCHANGED <<slaveVars, sent, alive, log, popVars>>
 
 \* Whoever has a half message asks its producer, again and again, and shows it when that says so.
 \*                                                                         \* CHECK Unasked
@@ -260,40 +277,67 @@ Check(h, m) ==
   /\ IsCommitted(h)
 
   /\ visible' = visible \cup {h}
-  /\ UNCHANGED <<slaveVars, under, alive, log, halfVars, popVars>>
+  /\ UNCHANGED <<slaveVars, sent, alive, log, halfVars, popVars>>
 
 \* ---- Pops ----
 
+CkSent(p) == \E x \in popSent : x.p = p /\ x.is = "ck"
+AckSent(p) == \E x \in popSent : x.p = p /\ x.is = "ack"
+
 \* Where a check point may go.                                              \* CHECK Meets
 MayHold(p, m) == m \in Targets
-\* A consumer pops from the slave, whose check point goes to a master.
+\* A consumer pops from the slave, which sends a check point to a master.
 CheckPoint(p, m) ==
   /\ Explored("CheckPoint", <<p, m>>)
   /\ up
   /\ acts
-  /\ ckAt[p] = None
+  /\ ~CkSent(p)
   /\ MayHold(p, m)
+
+  /\ popSent' = popSent \cup {[p |-> p, m |-> m, is |-> "ck"]}
+  /\ UNCHANGED <<slaveVars, sent, alive, log, halfVars, visible, ckAt, ackAt, accepted, revived>>
+
+StoreCheckPoint(p, m) ==
+  /\ Explored("StoreCheckPoint", <<p, m>>)
+  /\ [p |-> p, m |-> m, is |-> "ck"] \in popSent
+  /\ ckAt[p] = None
   /\ alive[m]
 
   /\ ckAt' = [ckAt EXCEPT ![p] = m]
-  /\ UNCHANGED <<slaveVars, under, alive, log, halfVars, visible, ackAt, accepted, revived>>
+  /\ UNCHANGED <<slaveVars, sent, alive, log, halfVars, visible, popSent, ackAt, accepted, revived>>
 
 \* Where an ACK may go: to its check point, wherever others go.             \* CHECK Meets
 MayAck(p, m) == m = ckAt[p]
-\* A consumer has done what it popped; it is told when that is stored.
+\* A consumer has done what it popped, and the slave sends its ACK to a master.
 Acknowledge(p, m) ==
   /\ Explored("Acknowledge", <<p, m>>)
   /\ up
   /\ acts
   /\ ckAt[p] # None
-  /\ ackAt[p] = None
-  /\ p \notin revived
-  /\ alive[m]
+  /\ ~AckSent(p)
   /\ MayAck(p, m)
 
+  /\ popSent' = popSent \cup {[p |-> p, m |-> m, is |-> "ack"]}
+  /\ UNCHANGED <<slaveVars, sent, alive, log, halfVars, visible, ckAt, ackAt, accepted, revived>>
+
+StoreAck(p, m) ==
+  /\ Explored("StoreAck", <<p, m>>)
+  /\ [p |-> p, m |-> m, is |-> "ack"] \in popSent
+  /\ ackAt[p] = None
+  /\ alive[m]
+
   /\ ackAt' = [ackAt EXCEPT ![p] = m]
+  /\ UNCHANGED <<slaveVars, sent, alive, log, halfVars, visible, popSent, ckAt, accepted, revived>>
+
+\* The consumer is told that it is stored.
+Accept(p) ==
+  /\ Explored("Accept", p)
+  /\ up
+  /\ ackAt[p] # None
+  /\ p \notin accepted
+
   /\ accepted' = accepted \cup {p}
-  /\ UNCHANGED <<slaveVars, under, alive, log, halfVars, visible, ckAt, revived>>
+  /\ UNCHANGED <<slaveVars, sent, alive, log, halfVars, visible, popSent, ckAt, ackAt, revived>>
 
 \* The time of a check point is up, and its master has no ACK of it,        \* CHECK Names
 Cancels(p, m) == ackAt[p] = m
@@ -305,19 +349,21 @@ Revive(p, m) ==
   /\ p \notin revived
 
   /\ revived' = revived \cup {p}
-  /\ UNCHANGED <<slaveVars, under, alive, log, halfVars, visible, ckAt, ackAt, accepted>>
+  /\ UNCHANGED <<slaveVars, sent, alive, log, halfVars, visible, popSent, ckAt, ackAt, accepted>>
 
 -----------------------------------------------------------------------------
 Next ==
   \/ \E is \in BOOLEAN : Act(is)
-  \/ \E m \in Master : LearnRoute(m) \/ Die(m) \/ Return(m)
-  \/ \E r \in Record, m \in Master : Put(r, m) \/ FailPut(r, m)
-  \/ \E r \in Record, m \in Master, answers \in BOOLEAN : StorePut(r, m, answers)
+  \/ \E m \in Master, runs \in BOOLEAN : LearnRoute(m, runs)
+  \/ \E m \in Master : Die(m) \/ Return(m)
+  \/ \E r \in Record, m \in Master : Put(r, m) \/ StorePut(r, m) \/ HearPut(r, m) \/ FailPut(r, m)
   \/ \E r \in Record : PutHere(r)
   \/ Pass \/ Save \/ Stop \/ Start
   \/ \E h \in Half, how \in {"commit", "rollback"}, told \in BOOLEAN : End(h, how, told)
   \/ \E h \in Half, m \in Master : Check(h, m)
-  \/ \E p \in Pop, m \in Master : CheckPoint(p, m) \/ Acknowledge(p, m) \/ Revive(p, m)
+  \/ \E p \in Pop, m \in Master : CheckPoint(p, m) \/ StoreCheckPoint(p, m) \/ Revive(p, m)
+  \/ \E p \in Pop, m \in Master : Acknowledge(p, m) \/ StoreAck(p, m)
+  \/ \E p \in Pop : Accept(p)
 
 Spec == Init /\ [][Next]_vars
 ===============================================================================

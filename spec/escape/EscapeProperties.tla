@@ -7,13 +7,14 @@ TypeOK ==
   /\ up \in BOOLEAN /\ acts \in BOOLEAN
   /\ known \subseteq Master
   /\ progress \in 0..Cardinality(Record) /\ saved \in 0..Cardinality(Record)
-  /\ under \subseteq [r : Record, m : Master]
+  /\ under \subseteq [r : Record, m : Master] /\ sent \subseteq [r : Record, m : Master]
   /\ heard \subseteq Record /\ failed \subseteq Record /\ own \subseteq Record
   /\ alive \in [Master -> BOOLEAN]
   /\ log \in [Master -> SUBSET Record]
   /\ ended \in [Half -> {"open", "commit", "rollback"}]
   /\ op \subseteq Half
   /\ visible \subseteq Record
+  /\ popSent \subseteq [p : Pop, m : Master, is : {"ck", "ack"}]
   /\ ckAt \in [Pop -> Master \cup {None}] /\ ackAt \in [Pop -> Master \cup {None}]
   /\ accepted \subseteq Pop /\ revived \subseteq Pop
 
@@ -50,23 +51,29 @@ NoDeadEnd ==                \* a put is on its way to a master that is dead
   \A x \in under : alive[x.m]
 NoAheadOfDisk ==            \* it stops, and what it has passed is not on its disk
   up \/ progress = saved
+NoLate ==                   \* a put comes to a master for whose answer the slave does not wait
+  \A x \in sent : x \in under
+NoStaleRoute ==             \* the slave knows of a master that is dead, and not of one that runs
+  ~(\E m, n \in Master : m \in known /\ ~alive[m] /\ alive[n] /\ n \notin known)
 NoSecondHalf ==             \* a half message is committed by its own group, and lies at another master, too
   \A h \in op : ~Has(h)
 NoRevived ==                \* a pop is delivered again
   revived = {}
 NoUnreachable ==            \* the check point's master is gone, so no ACK can be stored
   \A p \in Pop : ckAt[p] # None /\ ackAt[p] = None => alive[ckAt[p]]
+NoAckLate ==                \* an ACK is stored when its pop was delivered again
+  \A p \in revived : ackAt[p] = None
 
 -----------------------------------------------------------------------------
 \* ---- Liveness ----
 
-\* A slave that acts asks, puts, and passes; a put comes to an end, and not all answers are lost for ever; who has
-\* a half message asks its producer, who decides; time runs.
+\* A slave that acts asks, puts, and passes; a put comes to a master that runs, and not all answers are lost for
+\* ever; who has a half message asks its producer, who decides; time runs.
 Fairness ==
-  /\ \A m \in Master : WF_vars(LearnRoute(m))
+  /\ \A m \in Master : WF_vars(LearnRoute(m, alive[m]))
   /\ \A r \in Record :
        /\ SF_vars(\E m \in Master : Put(r, m))
-       /\ \A m \in Master : SF_vars(StorePut(r, m, TRUE)) /\ WF_vars(FailPut(r, m))
+       /\ \A m \in Master : WF_vars(StorePut(r, m)) /\ SF_vars(HearPut(r, m)) /\ WF_vars(FailPut(r, m))
   /\ WF_vars(Pass)
   /\ \A h \in Half : WF_vars(\E how \in {"commit", "rollback"} : End(h, how, FALSE))
   /\ \A h \in Half, m \in Master : WF_vars(Check(h, m))
@@ -74,10 +81,11 @@ Fairness ==
 
 FairSpec == Spec /\ Fairness
 
-\* From some time on the slave acts, and the masters that are there stay.
+\* From some time on the slave acts, the masters that are there stay, and what it hears of them is so.
 Settles ==
   /\ <>[](up /\ acts)
   /\ \E S \in SUBSET Master \ {{}} : <>[](\A m \in Master : alive[m] <=> m \in S)
+  /\ <>[][\A m \in Master : (m \in known') # (m \in known) => (m \in known') = alive[m]]_vars
 
 \* Every record that is due is delivered, or rolled back, or lies as a half with a master that is gone.
 IsDone(r) == r \in visible \/ (r \in Half /\ ended[r] = "rollback")
@@ -87,7 +95,7 @@ EscapeLive == Settles => \A r \in Record : <>(IsDone(r) \/ IsWithDead(r))
 \* What a consumer has popped it says that it has done, or gets again, if that master stays.
 PopLive == Settles =>
   \A p \in Pop, m \in Master :
-    ckAt[p] = m ~> p \in accepted \cup revived \/ ~alive[m]
+    ckAt[p] = m ~> ackAt[p] # None \/ p \in revived \/ ~alive[m]
 
 \* The main ones; the configurations have all of them.
 THEOREM Spec => [](TypeOK /\ EscapeGate /\ ActingNoWrite /\ HalfUnseen)
