@@ -30,6 +30,10 @@
 | tables of offsets, between brokers and     | `offset_tables`                                     |
 | `consumerOffset.json`, `delayOffset.json`  |                                                     |
 | where a master replicates                  | `ha_info`                                           |
+| what is not to be seen yet, or not again   | `due_messages`                                      |
+| pops: check points and ACKs                | `pop_messages`                                      |
+| puts into other masters, transactions,     | `put_requests`                                      |
+| what consumers pop                         |                                                     |
 | settings of servers                        | `properties`                                        |
 
 Each has its byte tables, or its names, at its top.
