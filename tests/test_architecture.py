@@ -54,7 +54,7 @@ RULES: Final = (
             where="rocketha.runtime", what=f"rocketha.{of}", why="the host knows no protocol"
         )
         for of in (
-            *("broker", "controller", "dledger", "epoch", "ha", "legacy_ha", "locks"),
+            *("broker", "controller", "dledger", "epoch", "escape", "ha", "legacy_ha", "locks"),
             *("pre_online", "sim"),
         )
     ),

@@ -1,0 +1,1 @@
+"""A slave that acts for its master, and other masters, which get what is due in its log."""

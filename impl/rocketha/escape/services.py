@@ -1,0 +1,257 @@
+"""What a slave that acts puts into the logs of other masters, and how far it has passed.
+
+A record is put when its time is up, at most a window of them at a time, and again when its put has
+failed. Progress passes it when a master has said that it has it, and is written to the disk.
+
+Source: broker/failover `EscapeBridge`; broker/schedule `ScheduleMessageService`
+(`DeliverDelayedMessageTimerTask`, `persistDelayOffset`); broker/transaction/queue
+`TransactionalMessageServiceImpl.check`
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from rocketha.escape.events import (
+    Done,
+    EscapeAction,
+    EscapeActionName,
+    PersistDue,
+    ServeDue,
+    SlaveDoes,
+    SlaveEvent,
+)
+from rocketha.escape.state import Due, Service, SlaveState, frozen
+from rocketha.formats.broker_requests import BrokerCode
+from rocketha.formats.due_messages import (
+    DELAYED_TOPIC,
+    HALF_TOPIC,
+    OP_TOPIC,
+    PRODUCER_GROUP,
+    committed,
+    prepared_again,
+    pull_op_body,
+    time_is_up,
+)
+from rocketha.formats.message import Message, properties_of
+from rocketha.formats.offset_tables import OffsetTable, TableKind, push_offsets
+from rocketha.formats.put_requests import is_put_ok, push_put
+from rocketha.formats.remoting_command import RemotingCommand
+from rocketha.pre_online.events import StoreTable
+from rocketha.runtime.effects import After, AppendMessage, FlushLog, SendRequest
+from rocketha.types import RequestReference, TimestampMs
+
+__all__ = [
+    "PUTS",
+    "Step",
+    "delayed_records",
+    "half_records",
+    "heard_put",
+    "persist",
+    "put_request",
+    "serve",
+    "stored_table",
+]
+
+PUTS: Final = 21
+"""What a request is for: the first number of its reference, before the service and its own."""
+
+Step = Done[SlaveState, SlaveDoes]
+
+
+# ---- what there is to put ----
+
+
+def delayed_records(messages: tuple[Message, ...], level: int, level_ms: int) -> tuple[Due, ...]:
+    """Return the delayed messages of a level in the slave's log, in their order."""
+    return tuple(
+        Due(message=time_is_up(one), at_ms=one.store_timestamp_ms + level_ms)
+        for one in messages
+        if one.topic == DELAYED_TOPIC and one.queue_id == level - 1
+    )
+
+
+def half_records(messages: tuple[Message, ...]) -> tuple[tuple[Due, ...], frozenset[int]]:
+    """Return the half messages in the slave's log, and which of them have ended."""
+    halves = [one for one in messages if one.topic == HALF_TOPIC]
+    ended = [place for one in messages if one.topic == OP_TOPIC for place in pull_op_body(one.body)]
+    records = tuple(Due(message=one, at_ms=one.store_timestamp_ms) for one in halves)
+    return records, frozenset(place + 1 for place in ended)
+
+
+# ---- puts ----
+
+
+def serve(state: SlaveState, at: int, *, now_ms: TimestampMs) -> Step:
+    """Let a service put what is due, if the slave acts, and look again in a while.
+
+    Spec: Escape!Put
+    """
+    options = state.options
+    wait_ms = options.half_ms if state.services[at].is_half else options.serve_ms
+    again: After[SlaveEvent] = After(wait_ms=wait_ms, event=ServeDue(at))
+    if not state.acts:
+        return Done(state, (again,))
+    state, does = _serve_one(state, at, now_ms=now_ms)
+    action = None
+    if does:
+        here = any(isinstance(one, AppendMessage) for one in does)
+        action = EscapeAction(EscapeActionName.PUT_HERE if here else EscapeActionName.PUT)
+    return Done(_passed(state), (*does, again), action)
+
+
+def _serve_one(
+    state: SlaveState, at: int, *, now_ms: TimestampMs
+) -> tuple[SlaveState, list[SlaveDoes]]:
+    options = state.options
+    does: list[SlaveDoes] = []
+    for record in due(state.services[at], options.retry_ms, now_ms=now_ms):
+        service = state.services[at]
+        message = service.records[record - 1].message
+        if service.is_half:
+            message = committed(message) if options.rules.shows(True) else prepared_again(message)
+        if options.rules.may_put_here(record in service.failed):
+            state, puts = _put_here(state, at, record, message, now_ms=now_ms)
+            does += puts
+            continue
+        targets = sorted(state.targets)
+        if not targets:
+            break
+        number = state.numbers + 1
+        master = targets[number % len(targets)]
+        does.append(put_request(state, message, master, (PUTS, at, number)))
+        failed = {one: when for one, when in service.failed.items() if one != record}
+        service = replace(
+            service, under=frozen({**service.under, record: number}), failed=frozen(failed)
+        )
+        state = replace(state.with_service(at, service), numbers=number)
+    return state, does
+
+
+def due(service: Service, retry_ms: int, *, now_ms: TimestampMs) -> list[int]:
+    """Return the records that are to be put now.
+
+    Spec: Escape!IsDue
+    """
+    first, last = service.progress + 1, service.progress + service.window
+    found = []
+    for record in range(first, min(last, len(service.records)) + 1):
+        is_done = record in service.heard | service.ended or record in service.under
+        if is_done or now_ms < service.records[record - 1].at_ms:
+            continue
+        if now_ms >= service.failed.get(record, -retry_ms) + retry_ms:
+            found.append(record)
+    return found
+
+
+def put_request(
+    state: SlaveState, message: Message, master: str, reference: RequestReference
+) -> SendRequest:
+    """Put a message to a master. Source: BrokerOuterAPI.sendMessageToSpecificBroker"""
+    inner = f"InnerProducerGroup_{state.options.acting.broker_name}_{state.options.acting.own_id}"
+    group = properties_of(message.properties).get(PRODUCER_GROUP) or inner
+    return SendRequest(
+        peer=state.options.masters[master],
+        code=BrokerCode.SEND_MESSAGE_V2,
+        body=message.body,
+        ext_fields=push_put(message, group),
+        reference=reference,
+        timeout_ms=state.options.request_timeout_ms,
+    )
+
+
+def _put_here(
+    state: SlaveState, at: int, record: int, message: Message, *, now_ms: TimestampMs
+) -> tuple[SlaveState, list[SlaveDoes]]:
+    """Append to the slave's own log, which its rules allow never.
+
+    Spec: Escape!PutHere
+    """
+    service = state.services[at]
+    state = state.with_service(at, replace(service, heard=service.heard | {record}))
+    return state, [AppendMessage(message=message, store_timestamp_ms=now_ms), FlushLog()]
+
+
+def heard_put(
+    state: SlaveState, reference: RequestReference, command: RemotingCommand | None, *, now_ms: int
+) -> Step:
+    """Hear that a put is stored, or that it is not, or wait for it no longer.
+
+    Spec: Escape!HearPut, Escape!FailPut
+    Source: EscapeBridge.transformSendResult2PutResult
+    """
+    at, number = reference[1:]
+    service = state.services[at]
+    records = [record for record, of in service.under.items() if of == number]
+    if not records:
+        return Done(state)
+    (record,) = records
+    under = frozen({one: of for one, of in service.under.items() if one != record})
+    if is_put_ok(command):
+        service = replace(service, under=under, heard=service.heard | {record})
+        name = EscapeActionName.HEAR_PUT
+    else:
+        failed = frozen({**service.failed, record: now_ms})
+        service = replace(service, under=under, failed=failed)
+        name = EscapeActionName.FAIL_PUT
+    return Done(_passed(state.with_service(at, service)), (), EscapeAction(name))
+
+
+# ---- progress ----
+
+
+def _passed(state: SlaveState) -> SlaveState:
+    """Pass what need not be put any more, if the slave acts.
+
+    Spec: Escape!Pass
+    """
+    if not state.acts:
+        return state
+    may_pass = state.options.rules.may_pass
+    for at, service in enumerate(state.services):
+        progress = service.progress
+        while (record := progress + 1) <= len(service.records):
+            if not may_pass(
+                record in service.heard,
+                record in service.ended,
+                record in service.under,
+                record in service.failed,
+            ):
+                break
+            progress = record
+        if progress != service.progress:
+            state = state.with_service(at, replace(service, progress=progress))
+    return state
+
+
+def persist(state: SlaveState) -> Step:
+    """Write the first table that is not what its file says.
+
+    Spec: Escape!Save
+    Source: ScheduleMessageService.persist, ConsumerOffsetManager.persist
+    """
+    again: After[SlaveEvent] = After(wait_ms=state.options.persist_ms, event=PersistDue())
+    for service in state.services:
+        if service.saved != _written(state, service):
+            state, store = stored_table(state, service.kind)
+            return Done(state, (store, again), EscapeAction(EscapeActionName.SAVE))
+    return Done(state, (again,))
+
+
+def stored_table(state: SlaveState, kind: TableKind) -> tuple[SlaveState, StoreTable]:
+    """Have all of a table in its file."""
+    offsets = {}
+    for at, service in enumerate(state.services):
+        if service.kind is kind:
+            saved = _written(state, service)
+            offsets[service.key] = saved
+            state = state.with_service(at, replace(service, saved=saved))
+    if kind is TableKind.CONSUMER:
+        offsets[state.options.topic + "@" + state.options.consumers, 0] = state.queue.at
+    table = OffsetTable(offsets=offsets, version=state.version)
+    return state, StoreTable(kind=kind, data=push_offsets(kind, table, is_file=True))
+
+
+def _written(state: SlaveState, service: Service) -> int:
+    return state.options.rules.written(service.progress, bool(service.under))
