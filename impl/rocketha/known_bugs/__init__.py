@@ -11,6 +11,7 @@ from rocketha.known_bugs.bug import (
 )
 from rocketha.known_bugs.dledger import DLEDGER_BUGS
 from rocketha.known_bugs.epoch_truncation import EPOCH_BUGS
+from rocketha.known_bugs.escape import ESCAPE_BUGS
 from rocketha.known_bugs.legacy_replication import LEGACY_BUGS
 from rocketha.known_bugs.lock_quorum import LOCK_BUGS
 from rocketha.known_bugs.pre_online import PRE_ONLINE_BUGS
@@ -25,6 +26,7 @@ __all__ = [
     "CONTROLLER_BUGS",
     "DLEDGER_BUGS",
     "EPOCH_BUGS",
+    "ESCAPE_BUGS",
     "GROUP_BUGS",
     "LEGACY_BUGS",
     "LOCK_BUGS",

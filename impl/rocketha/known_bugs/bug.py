@@ -118,8 +118,11 @@ class Bug(StrEnum):
     B46 = "B46"
     """The queue is locked, but the consumer does not know it. #2621, #5465,
     `RebalanceImpl.updateProcessQueueTableInRebalance`."""
+    B47 = "B47"
+    """A slave that acts does not ask which masters there are. #7923, `EscapeBridge.putMessage`."""
     B48 = "B48"
-    """A slave that acts copies its master's tables. #7601, `SlaveSynchronize`."""
+    """A slave that acts copies its master's tables; and what it tries again it appends to its own
+    log. #7601, `SlaveSynchronize`, `TimerMessageStore.doPut`."""
     B48_VERSION = "B48Version"
     """A slave copies its master's table, and keeps its own version. #7577."""
     B49 = "B49"
@@ -231,6 +234,8 @@ class Bug(StrEnum):
     RIP-59, step 2 of cleaning; openmessaging/dledger `SnapshotManager`."""
     DIRECTORY_SYNC = "DirectorySync"
     """A snapshot counts before its name is on the disk. RIP-59."""
+    EARLY = "Early"
+    """A slave that acts writes down as passed what it has only sent."""
     EXPAND_CONFIRM = "ExpandConfirm"
     """A slave joins that lacks a part of what was confirmed."""
     EXPAND_EPOCH = "ExpandEpoch"
@@ -289,6 +294,8 @@ class Bug(StrEnum):
     """An answer from before a restart makes a broker master of its old epoch once more."""
     LATE_SET = "LateSet"
     """An answer that was overtaken takes a master's set back to an older one."""
+    LOCAL_FIRST = "LocalFirst"
+    """A slave that acts puts to any master, though one is in its process."""
     LOCAL_READ = "LocalRead"
     """Any member answers a read from its own state. openmessaging/dledger
     `ReadMode.UNSAFE_READ`."""
@@ -297,8 +304,14 @@ class Bug(StrEnum):
     `AutoSwitchHAService.AutoSwitchAcceptSocketService`."""
     MASTER_EPOCH = "MasterEpoch"
     """A proposal from an older master epoch of the present master is taken."""
+    MEETS = "Meets"
+    """A check point and its ACK go where a hash modulo the number of masters leads at that time.
+    `EscapeBridge.putMessageToSpecificQueue`."""
     MIN_END = "MinEnd"
     """The consistent point is the end of the slave's epoch, even if the master's ends earlier."""
+    NAMES = "Names"
+    """Keys of check points and ACKs have no broker's name. `PopMessageProcessor.genAckUniqueId`
+    before RIP-32."""
     NEW_EPOCH = "NewEpoch"
     """An election begins no new epoch."""
     OFFSET_CONTINUES = "OffsetContinues"
@@ -332,12 +345,17 @@ class Bug(StrEnum):
     SAME_TERM = "SameTerm"
     """A leader that lost entries is elected again in the same term. openmessaging/dledger
     `DLedgerLeaderElector`."""
+    SENT = "Sent"
+    """A slave that acts passes what it has sent, and nobody has answered."""
     SERVING = "Serving"
     """A master in isolation serves who has its address. `ConsumerManageProcessor`."""
     SET_EPOCH = "SetEpoch"
     """A proposal that changes an older set is taken."""
     SHORTER_LOG = "ShorterLog"
     """A node votes for a log that lacks what its own has."""
+    SKIPS = "Skips"
+    """A slave that acts passes what it could not put. `TransactionalMessageServiceImpl.check`,
+    after eleven times."""
     SNAP_AT_APPLIED = "SnapAtApplied"
     """A snapshot carries the index of the last entry that is agreed on, not of the last one that is
     in it. openmessaging/dledger#268, which took the entry that had triggered it."""
@@ -349,6 +367,8 @@ class Bug(StrEnum):
     START_COVERS_WAITING = "StartCoversWaiting"
     """Without a controller: a slave without a log begins behind a message that a producer waits
     for, and then counts for it. `DefaultHAConnection.WriteSocketService.run`."""
+    STAYS_HALF = "StaysHalf"
+    """A slave that acts puts a half message as the real one."""
     SUFFIX_DROPPED = "SuffixDropped"
     """A load leaves a log that does not go on behind the snapshot."""
     SUFFIX_KEPT = "SuffixKept"
@@ -372,6 +392,8 @@ class Bug(StrEnum):
     `DefaultHAConnection`, which is when it is accepted."""
     TRANSFER_ENDS = "TransferEnds"
     """A leader waits for ever for whom it has asked to lead."""
+    UNASKED = "Unasked"
+    """A master shows a half message whose producer has not said anything yet."""
     UNLOCK_OWN = "UnlockOwn"
     """A release takes whosesoever vote there is."""
     VALIDITY = "Validity"

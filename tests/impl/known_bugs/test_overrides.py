@@ -18,10 +18,12 @@ from rocketha.dledger.answer_rules import ANSWER_RULES
 from rocketha.dledger.push_rules import PUSHER_RULES
 from rocketha.dledger.read_rules import READ_RULES
 from rocketha.dledger.rules import ELECTOR_RULES
+from rocketha.escape.rules import RULES as ESCAPE_RULES
 from rocketha.ha.rules import HA_RULES
 from rocketha.known_bugs import (
     DLEDGER_BUGS,
     EPOCH_BUGS,
+    ESCAPE_BUGS,
     GROUP_BUGS,
     LEGACY_BUGS,
     LOCK_BUGS,
@@ -39,6 +41,7 @@ from rocketha.known_bugs.dledger import (
     pusher_rules,
 )
 from rocketha.known_bugs.epoch_truncation import HA_OVERRIDES, ha_rules
+from rocketha.known_bugs.escape import ESCAPE_OVERRIDES, escape_rules
 from rocketha.known_bugs.legacy_replication import LEGACY_OVERRIDES, legacy_rules
 from rocketha.known_bugs.lock_quorum import (
     CONSUMER_OVERRIDES,
@@ -99,6 +102,7 @@ HOMES: Final = {
     "name server": Home(NAME_SERVER_RULES, NAME_SERVER_OVERRIDES, name_server_rules),
     "acting": Home(ACTING_RULES, ACTING_OVERRIDES, acting_rules),
     "pre-online": Home(PRE_ONLINE_RULES, PRE_ONLINE_OVERRIDES, pre_online_rules),
+    "escape": Home(ESCAPE_RULES, ESCAPE_OVERRIDES, escape_rules),
     "snapshots": Home(SNAPSHOT_RULES, SNAPSHOT_OVERRIDES, snapshot_rules),
     "elector": Home(ELECTOR_RULES, ELECTOR_OVERRIDES, elector_rules),
     "pusher": Home(PUSHER_RULES, PUSHER_OVERRIDES, pusher_rules),
@@ -111,6 +115,7 @@ HOMES: Final = {
     ),
 }
 IN_SEVERAL: Final = {
+    Bug.B48: {"pre-online", "escape"},
     Bug.B10: {"ha", "broker", "controller"},
     Bug.B84: {"broker", "controller"},
     Bug.B53: {"controller", "snapshots"},
@@ -157,7 +162,7 @@ def test_every_bug_has_one_override_and_only_a_few_have_several() -> None:
     assert [bug for bug, names in homes.items() if not names] == []
     assert {bug: names for bug, names in homes.items() if len(names) > 1} == IN_SEVERAL
     protocols = [DLEDGER_BUGS, EPOCH_BUGS, LEGACY_BUGS, LOCK_BUGS, GROUP_BUGS, SNAPSHOT_BUGS]
-    protocols += [ROUTE_BUGS, PRE_ONLINE_BUGS]
+    protocols += [ROUTE_BUGS, PRE_ONLINE_BUGS, ESCAPE_BUGS]
     assert frozenset[Bug]().union(*protocols) == frozenset(Bug)
 
 
