@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from rocketha.histories.checker import Verdict, check_history
+from rocketha.histories.escaped import EscapeEvent, Outcome, check_escaped
 from rocketha.histories.history import History
 from rocketha.histories.jsonl import dump_history
 from rocketha.histories.linearizability.checker import (
@@ -23,6 +24,7 @@ from rocketha.histories.verdicts import AnyVerdict
 
 __all__ = [
     "ClientHistory",
+    "EscapeClients",
     "GroupClients",
     "LinearizableClients",
     "OffsetClients",
@@ -138,6 +140,22 @@ class OffsetClients:
     def content(self) -> bytes:
         """Return all that happened to them and to brokers."""
         return repr(self.events).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class EscapeClients:
+    """Consumers and producers of a group whose slave acts."""
+
+    events: tuple[EscapeEvent, ...]
+    outcome: Outcome
+
+    def check(self) -> AnyVerdict:
+        """Hold what they saw against what is promised of what comes due."""
+        return check_escaped(self.events, self.outcome)
+
+    def content(self) -> bytes:
+        """Return all that happened to them."""
+        return repr((self.events, self.outcome.is_well, sorted(self.outcome.excused))).encode()
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,11 @@ class Promise(StrEnum):
     NEWEST = "newest"
     CARRIED = "carried over"
     """Of consumers that commit, see `rocketha.histories.offsets`."""
+    IN_TIME = "in time"
+    """Of what escapes to other masters, as those below, see `rocketha.histories.escaped`."""
+    COMMITTED = "committed"
+    DONE_WITH = "done with"
+    DELIVERED = "delivered"
 
 
 class AllKept(ABC):
