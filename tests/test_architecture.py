@@ -334,6 +334,7 @@ def test_links_to_the_specifications_are_alive() -> None:
     "spec",
     [
         "epoch_truncation/EpochTruncation",
+        "escape/Escape",
         "legacy_replication/LegacyReplication",
         "lock_quorum/LockQuorum",
         "pre_online/PreOnline",

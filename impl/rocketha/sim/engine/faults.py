@@ -18,6 +18,7 @@ __all__ = [
     "ALL_FAULTS",
     "DLEDGER_FAULTS",
     "EPOCH_FAULTS",
+    "ESCAPE_FAULTS",
     "GROUP_FAULTS",
     "LEGACY_FAULTS",
     "LOCK_FAULTS",
@@ -245,6 +246,8 @@ PRE_ONLINE_FAULTS: Final = (
     Fault.HALF_OPEN,
 )
 """What can happen to brokers that come back, their slaves and their name server."""
+ESCAPE_FAULTS: Final = PRE_ONLINE_FAULTS
+"""What can happen to a slave that acts, other masters and their name server."""
 NO_FAULTS: Final[Faults] = frozenset()
 
 

@@ -18,7 +18,13 @@ from rocketha.storage.commit_log import CommitLog
 from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import BrokerId, ConnectionId, HaAddress, TimestampMs
 
-__all__ = ["FIRST_CONTROLLER", "FIRST_NAME_SERVER", "Node", "broker_address"]
+__all__ = [
+    "FIRST_CONTROLLER",
+    "FIRST_NAME_SERVER",
+    "FIRST_PRODUCER",
+    "Node",
+    "broker_address",
+]
 
 S = TypeVar("S")
 
@@ -27,11 +33,15 @@ FIRST_CONTROLLER: Final = BrokerId(101)
 """From this number on nodes are members of a controller group."""
 FIRST_NAME_SERVER: Final = BrokerId(201)
 """From this number on they are name servers."""
+FIRST_PRODUCER: Final = BrokerId(301)
+"""From this number on they are producers, which brokers ask."""
 
 
 @cache
 def broker_address(broker: BrokerId) -> HaAddress:
-    """Return the address of a broker, a controller or a name server; it is also its name."""
+    """Return the address of a broker, a controller, a name server or a producer, and its name."""
+    if broker >= FIRST_PRODUCER:
+        return HaAddress(f"p{broker - FIRST_PRODUCER + 1}")
     if broker >= FIRST_NAME_SERVER:
         return HaAddress(f"n{broker - FIRST_NAME_SERVER + 1}")
     if broker >= FIRST_CONTROLLER:

@@ -1,0 +1,204 @@
+"""Consumers and the producer around a slave that acts: what they do, and what they see.
+
+What a master has on its disk in a topic that is read, consumers read at once. What they pop from
+the slave they acknowledge a while later, again and again until they are told that it is stored; or
+they forget it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from rocketha.escape.events import Decided, PoppedHere
+from rocketha.formats.broker_requests import BrokerResponse, QueueName
+from rocketha.formats.due_messages import COMMITTED, DELAYED_TOPIC, ROLLED_BACK
+from rocketha.formats.put_requests import AckMessage, PopMessage
+from rocketha.formats.remoting_command import RemotingCommand
+from rocketha.histories.escaped import (
+    Acknowledged,
+    Again,
+    Ended,
+    EscapeEvent,
+    Given,
+    MessageRead,
+    Waits,
+)
+from rocketha.sim.engine.node import broker_address
+from rocketha.sim.engine.random_source import Injection
+from rocketha.sim.escape.cluster import EscapeCluster
+from rocketha.sim.escape.logged import Logged, LoggedKind
+from rocketha.sim.escape.nodes import given
+from rocketha.sim.escape.plan import CONSUMERS, SLAVE, TOPIC, EscapePlan
+from rocketha.sim.escape.steps import (
+    EscapeStep,
+    MasterStarted,
+    MasterStepped,
+    ProducerStepped,
+    SlaveStepped,
+)
+from rocketha.types import BrokerId, TimestampMs
+
+__all__ = ["EscapeConsumers", "Holds"]
+
+_ACK_MS: Final = 800
+_AGAIN_MS: Final = 150
+_TRIES: Final = 30
+_QUEUE: Final = QueueName(topic=TOPIC, queue_id=0)
+
+
+@dataclass(slots=True)
+class Holds:
+    """What a consumer was given, and what it does with it."""
+
+    pop: str
+    offset: int
+    extra_info: str
+    is_forgotten: bool
+    is_told: bool = False
+    """Its ACK is stored, as it was told."""
+
+
+class EscapeConsumers:
+    """All clients of a run; they note what they see."""
+
+    def __init__(self, cluster: EscapeCluster, plan: EscapePlan) -> None:
+        """Note what is in the slave's log."""
+        self._cluster = cluster
+        self._plan = plan
+        self.events: list[EscapeEvent] = []
+        self.holds: dict[str, Holds] = {}
+        self.pops = 0
+        """So many pops were begun."""
+        self.halves: list[str] = []
+        """Those that nobody has ended in the slave's log."""
+        self._seen: dict[BrokerId, int] = dict.fromkeys(cluster.masters, 0)
+        self._note_log()
+        cluster.watch(self)
+
+    def _note_log(self) -> None:
+        log = self._cluster.hosted_slave.log()
+        items = [one for one in log.items if isinstance(one, Logged)]
+        keys = [one.of for one in items if one.kind is LoggedKind.HALF]
+        read = {one.of for one in items if one.kind is LoggedKind.READ}
+        ended = {int(one.of) for one in items if one.kind is LoggedKind.OP}
+        level_ms = self._plan.slave.level_ms
+        stored = [
+            message.store_timestamp_ms
+            for message in self._plan.messages
+            if message.topic == DELAYED_TOPIC
+        ]
+        delayed = [one.of for one in items if one.kind is LoggedKind.DELAYED]
+        for key, stored_ms in zip(delayed, stored, strict=True):
+            self.events.append(Waits(key, TimestampMs(stored_ms + level_ms)))
+        for place, key in enumerate(keys):
+            self.events.append(Waits(key, None))
+            if place in ended:
+                now_ms = self._cluster.now_ms()
+                self.events.append(Ended(now_ms, key, key in read))
+                if key in read:
+                    self.events.append(MessageRead(now_ms, broker_address(SLAVE), key))
+        self.halves = [key for place, key in enumerate(keys) if place not in ended]
+
+    # ---- what they see (rocketha.sim.escape.cluster.EscapeWatcher) ----
+
+    def stepped(self, step: EscapeStep) -> None:
+        """Note what can be read now, and who was told what."""
+        now_ms = self._cluster.now_ms()
+        match step:
+            case MasterStepped(master=master) | MasterStarted(master=master):
+                self._read(master)
+            case SlaveStepped(told=told):
+                for one in told:
+                    if one.is_ack and one.code == BrokerResponse.SUCCESS:
+                        self.events.append(Acknowledged(now_ms, one.pop))
+                    elif not one.is_ack and one.code == BrokerResponse.SUCCESS:
+                        self.events.append(Given(now_ms, one.pop))
+            case ProducerStepped(event=Decided(key=key, how=how), action=action) if action:
+                self.events.append(Ended(now_ms, key, how == COMMITTED))
+            case _:
+                pass
+
+    def _read(self, master: BrokerId) -> None:
+        items = self._cluster.hosted_masters[master].log().items
+        now_ms, name = self._cluster.now_ms(), broker_address(master)
+        ours = self._plan.slave.acting.broker_name
+        for one in items[self._seen[master] :]:
+            assert isinstance(one, Logged)
+            if one.kind is LoggedKind.READ:
+                self.events.append(MessageRead(now_ms, name, one.of))
+            elif one.kind is LoggedKind.AGAIN and one.of.endswith(f"@{ours}"):
+                self.events.append(Again(now_ms, name, one.of))
+        self._seen[master] = len(items)
+
+    # ---- what they do ----
+
+    def pop(self, injection: Injection) -> None:
+        """Let a consumer pop from the slave, and perhaps another one from a master."""
+        cluster, rng = self._cluster, injection.rng
+        if cluster.slave.state is None or self.pops >= self._plan.pops_max:
+            return
+        forgets, wait_ms, beside = rng.randrange(4) == 0, 1 + rng.randrange(_ACK_MS), rng.random()
+        state = cluster.slave.running()
+        offset = state.queue.back[0] if state.queue.back else state.queue.next
+        asks = PopMessage(
+            group=CONSUMERS,
+            queue=_QUEUE,
+            invisible_ms=self._plan.invisible_ms,
+            born_ms=cluster.now_ms(),
+        )
+
+        def told(answer: RemotingCommand) -> None:
+            found = given(answer)
+            if answer.code != BrokerResponse.SUCCESS or found is None:
+                return
+            info, popped = found
+            holds = Holds(popped.name, popped.offset, info, forgets)
+            self.holds[popped.name] = holds
+            if not forgets:
+                cluster.scheduler.after(wait_ms, lambda: self._acknowledge(holds, _TRIES))
+
+        before = len(state.pops)
+        cluster.hosted_slave.pop(asks, told)
+        if len(cluster.slave.running().pops) > before:
+            self.pops += 1
+            if beside < 0.5:
+                self._pop_beside(offset)
+
+    def _pop_beside(self, offset: int) -> None:
+        """Let a consumer pop from each master what has the same place in its queue there."""
+        for number, node in self._cluster.masters.items():
+            if node.state is not None:
+                here = PoppedHere(CONSUMERS, TOPIC, offset)
+                self._cluster.hosted_masters[number].host.take(here)
+
+    def _acknowledge(self, holds: Holds, tries: int) -> None:
+        cluster = self._cluster
+        if holds.is_told or not tries:
+            return
+        cluster.scheduler.after(_AGAIN_MS, lambda: self._acknowledge(holds, tries - 1))
+        if cluster.slave.state is None:
+            return
+        asks = AckMessage(
+            group=CONSUMERS, queue=_QUEUE, offset=holds.offset, extra_info=holds.extra_info
+        )
+
+        def told(answer: RemotingCommand) -> None:
+            holds.is_told = holds.is_told or answer.code == BrokerResponse.SUCCESS
+
+        cluster.hosted_slave.acknowledge(asks, told)
+
+    def decide(self, injection: Injection) -> None:
+        """Let the producer decide what becomes of a transaction."""
+        if self.halves:
+            rng = injection.rng
+            key = self.halves.pop(rng.randrange(len(self.halves)))
+            self._decide(key, COMMITTED if rng.randrange(3) else ROLLED_BACK)
+
+    def decide_all(self) -> None:
+        """Let the producer decide of all that is left."""
+        while self.halves:
+            self._decide(self.halves.pop(), COMMITTED)
+
+    def _decide(self, key: str, how: int) -> None:
+        self._cluster.hosted_producer.host.take(Decided(key, how))

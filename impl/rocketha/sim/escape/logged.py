@@ -1,0 +1,80 @@
+"""What a record in a log is, as whoever reads the bytes of a log sees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from rocketha.errors import PacketError
+from rocketha.escape.master import popped_of
+from rocketha.formats.due_messages import DELAYED_TOPIC, HALF_TOPIC, OP_TOPIC, key_of, pull_op_body
+from rocketha.formats.message import Message
+from rocketha.formats.pop_messages import AckMsg, is_revive_topic, pull_revive_message
+from rocketha.recording.recorder import LongSequence
+from rocketha.storage.commit_log import CommitLog
+
+__all__ = ["Logged", "LoggedKind", "flushed_of", "logged"]
+
+
+class LoggedKind(StrEnum):
+    """What a record is."""
+
+    DELAYED = "delayed"
+    HALF = "half"
+    OP = "op"
+    READ = "read"
+    """Consumers can read it."""
+    CHECK_POINT = "check point"
+    ACK = "ack"
+    AGAIN = "again"
+    """It is delivered again."""
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Logged:
+    """A record of a log."""
+
+    kind: LoggedKind
+    of: str
+    """A message's UNIQ_KEY, the name of a pop, or places of half messages in their queue."""
+
+
+def logged(message: Message) -> Logged:
+    """Say what a message in a log is."""
+    key = key_of(message) or ""
+    match message.topic:
+        case topic if topic == DELAYED_TOPIC:
+            return Logged(LoggedKind.DELAYED, key)
+        case topic if topic == HALF_TOPIC:
+            return Logged(LoggedKind.HALF, key)
+        case topic if topic == OP_TOPIC:
+            return Logged(LoggedKind.OP, ",".join(map(str, pull_op_body(message.body))))
+        case topic if is_revive_topic(topic):
+            return _of_pop(message)
+        case topic if topic.startswith("%RETRY%"):
+            return Logged(LoggedKind.AGAIN, popped_of(message).name)
+        case _:
+            return Logged(LoggedKind.READ, key)
+
+
+def _of_pop(message: Message) -> Logged:
+    try:
+        said = pull_revive_message(message)
+    except PacketError:
+        return Logged(LoggedKind.OTHER, "")
+    kind = LoggedKind.ACK if isinstance(said, AckMsg) else LoggedKind.CHECK_POINT
+    return Logged(kind, said.popped.name)
+
+
+def flushed_of(log: CommitLog) -> LongSequence:
+    """Return what of a log no power cut takes, read from its files."""
+    end = log.flushed_offset
+    return LongSequence(tuple(_messages(log, end)))
+
+
+def _messages(log: CommitLog, end: int) -> Iterable[Logged]:
+    for record in log.records():
+        if record.offset + record.size <= end:
+            yield logged(record.message)

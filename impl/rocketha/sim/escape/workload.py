@@ -1,0 +1,225 @@
+"""What happens around a slave that acts: clients, faults, and who is there in the end."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from rocketha.formats.due_messages import COMMITTED, ROLLED_BACK
+from rocketha.histories.clients import EscapeClients
+from rocketha.histories.escaped import Again, MessageRead, Outcome
+from rocketha.sim.engine.fault_injector import NO_FAULT_PLAN, FaultInjector
+from rocketha.sim.engine.node import FIRST_PRODUCER, Node, broker_address
+from rocketha.sim.engine.random_source import Injection, PerPurposeStreams
+from rocketha.sim.escape.clients import EscapeConsumers
+from rocketha.sim.escape.cluster import EscapeCluster
+from rocketha.sim.escape.logged import Logged, LoggedKind
+from rocketha.sim.escape.plan import NEIGHBOUR, SLAVE, EscapePlan
+from rocketha.types import BrokerId
+
+__all__ = ["EscapeWorkload"]
+
+_RESTART_MS: Final = 900
+_LOOK_MS: Final = 5
+"""How often it is looked whether all are there for the first time."""
+_THERE_MS: Final = 900
+"""How long somebody else may act."""
+
+
+class EscapeWorkload:
+    """Clients and faults around a cluster, from when all are there for the first time."""
+
+    def __init__(
+        self, cluster: EscapeCluster, plan: EscapePlan, streams: PerPurposeStreams
+    ) -> None:
+        """Prepare the world; nothing happens yet."""
+        self._cluster = cluster
+        self._plan = plan
+        self._streams = streams
+        self._is_healed = False
+        self._is_begun = False
+        self._consumers = EscapeConsumers(cluster, plan)
+        cluster.network.plan = NO_FAULT_PLAN
+        self._injector: FaultInjector[Any] = FaultInjector(
+            cluster,
+            streams,
+            is_master=lambda node: node.id == SLAVE,
+            may_stop=lambda node: node.id != FIRST_PRODUCER,
+            may_lose_power=lambda node, _: node.id not in cluster.local,
+        )
+
+    def begin(self) -> None:
+        """Start all but the slave, and then everything that repeats."""
+        cluster = self._cluster
+        cluster.start_name_server()
+        cluster.start_producer()
+        cluster.start_neighbour()
+        for number in cluster.masters:
+            cluster.start_master(number)
+        cluster.scheduler.after(_LOOK_MS, self._look)
+
+    def _look(self) -> None:
+        """Start the slave when its neighbour and masters are there, and the rest when it is."""
+        cluster = self._cluster
+        if cluster.slave.state is None:
+            if self._all_are_registered():
+                cluster.start_slave()
+        elif cluster.slave.running().known == frozenset(self._plan.slave.masters):
+            self._begin()
+            return
+        cluster.scheduler.after(_LOOK_MS, self._look)
+
+    def _all_are_registered(self) -> bool:
+        cluster = self._cluster
+        groups = self._plan.slave.masters
+        there = all(groups[name] in cluster.masters for name in groups)
+        registered = all(cluster.registered(name) for name in groups)
+        own = cluster.registered(self._plan.slave.acting.broker_name)
+        return there and registered and NEIGHBOUR in own
+
+    def _begin(self) -> None:
+        plan, injector, cluster = self._plan, self._injector, self._cluster
+        self._is_begun = True
+        cluster.begin()
+        cluster.crash(cluster.neighbour)
+        if self._is_healed:
+            self._settle()
+            return
+        cluster.network.plan = plan.faults
+        handlers = injector.handlers()
+        for fault, gap_ms in plan.faults.mean_gap_ms:
+            injector.sometimes(gap_ms, handlers[fault], fault)
+        injector.sometimes(plan.stop_ms, self._stop, "stop")
+        injector.sometimes(plan.neighbour_ms, self._neighbour, "neighbour")
+        injector.sometimes(plan.client_ms, self._consumers.pop, "consumer")
+        injector.sometimes(2 * plan.client_ms, self._consumers.decide, "producer")
+
+    def heal(self) -> None:
+        """End all faults: all come back but the neighbour, and who stays away."""
+        self._is_healed = True
+        self._injector.calm_network()
+        if self._is_begun:
+            self._settle()
+
+    def _settle(self) -> None:
+        cluster, gone = self._cluster, self._plan.gone
+        cluster.away = frozenset({NEIGHBOUR} if gone is None else {NEIGHBOUR, gone})
+        for node in cluster.nodes.values():
+            if node.id in cluster.away and node.state is not None:
+                cluster.crash(node)
+            else:
+                cluster.restart(node)
+        self._consumers.decide_all()
+
+    # ---- the end ----
+
+    @property
+    def actions(self) -> int:
+        """Return the number of actions so far."""
+        return self._cluster.actions
+
+    def converged(self) -> bool:
+        """Tell whether what is due was delivered, or lies with who stays away."""
+        if not (self._is_healed and self._is_begun):
+            return False
+        cluster = self._cluster
+        if any(
+            cluster.nodes[number].state is None for number in cluster.nodes.keys() - cluster.away
+        ):
+            return False
+        slave = cluster.slave.running()
+        if not slave.acts or slave.pops:
+            return False
+        if any(one.progress != one.saved for one in slave.services):
+            return False
+        return self._all_is_passed() and self._halves_are_done() and self._pops_are_done()
+
+    def _all_is_passed(self) -> bool:
+        slave = self._cluster.slave.running()
+        return all(one.progress == len(one.records) and not one.under for one in slave.services)
+
+    def _halves_are_done(self) -> bool:
+        read = {one.key for one in self._consumers.events if isinstance(one, MessageRead)}
+        decided = self._cluster.producer.running().decided
+        gone = self._with_gone()
+        return all(
+            how == ROLLED_BACK or key in read or key in gone for key, how in decided.items()
+        ) and all(how in (COMMITTED, ROLLED_BACK) for how in decided.values())
+
+    def _pops_are_done(self) -> bool:
+        """Tell whether each check point of the slave has an ACK, or is revived."""
+        again = {one.pop for one in self._consumers.events if isinstance(one, Again)}
+        gone = self._with_gone()
+        ours = f"@{self._plan.slave.acting.broker_name}"
+        for number in self._cluster.masters:
+            if number != self._plan.gone:
+                acks = self._logged(number, LoggedKind.ACK)
+                points = self._logged(number, LoggedKind.CHECK_POINT)
+                if any(one.endswith(ours) for one in points - acks - again - gone):
+                    return False
+        return True
+
+    def unavailable_because(self) -> str | None:
+        """Return None: everything that is due is done with."""
+        return None
+
+    def clients(self, *, converged: bool) -> EscapeClients:
+        """Return what clients saw."""
+        acks = [self._logged(number, LoggedKind.ACK) for number in self._cluster.masters]
+        excused = self._with_gone().union(*acks)
+        outcome = Outcome(is_well=converged, excused=excused)
+        return EscapeClients(tuple(self._consumers.events), outcome)
+
+    def _with_gone(self) -> frozenset[str]:
+        """Return what lies with the master that stays away: half messages and check points."""
+        gone = self._plan.gone
+        if gone is None:
+            return frozenset()
+        return self._logged(gone, LoggedKind.HALF, LoggedKind.CHECK_POINT)
+
+    def _logged(self, master: BrokerId, *kinds: LoggedKind) -> frozenset[str]:
+        """Return of what there are records of these kinds in the log of a master."""
+        items = self._cluster.hosted_masters[master].log().items
+        return frozenset(one.of for one in items if isinstance(one, Logged) and one.kind in kinds)
+
+    # ---- what happens ----
+
+    def _stop(self, injection: Injection) -> None:
+        """Stop the slave, or a master, and let it come back."""
+        cluster, rng = self._cluster, injection.rng
+        masters = [number for number, node in cluster.masters.items() if node.state is not None]
+        drawn, is_slave = rng.randrange(1 << 16), rng.randrange(3) == 0
+        wait_ms = 1 + rng.randrange(_RESTART_MS)
+        if is_slave and cluster.slave.state is not None:
+            self._stop_for(SLAVE, wait_ms, injection)
+        elif masters:
+            self._stop_for(masters[drawn % len(masters)], wait_ms, injection)
+
+    def _neighbour(self, injection: Injection) -> None:
+        """Let a slave with a smaller brokerId be there for a while."""
+        cluster = self._cluster
+        wait_ms = 200 + injection.rng.randrange(_THERE_MS)
+        if cluster.neighbour.state is not None:
+            return
+        injection.note(f"{broker_address(NEIGHBOUR)} is there for {wait_ms} ms")
+        cluster.start_neighbour()
+        incarnation = cluster.neighbour.incarnation
+
+        def stop() -> None:
+            node = cluster.neighbour
+            if node.state is not None and node.incarnation == incarnation:
+                cluster.crash(node)
+
+        cluster.scheduler.after(wait_ms, stop)
+
+    def _stop_for(self, number: BrokerId, wait_ms: int, injection: Injection) -> None:
+        cluster = self._cluster
+        injection.note(f"{broker_address(number)} stops, and is back after {wait_ms} ms")
+        node: Node[Any] = cluster.nodes[number]
+        cluster.crash(node)
+        incarnation = node.incarnation
+
+        def restart() -> None:
+            if node.state is None and node.incarnation == incarnation:
+                cluster.restart(node)
+
+        cluster.scheduler.after(wait_ms, restart)
