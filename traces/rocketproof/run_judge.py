@@ -23,7 +23,7 @@ from tlatrace.report.results import TraceResult
 from tlatrace.trace import Header, Trace
 from tlatrace.values import canonical_state
 
-__all__ = ["judge_traces", "of_master_epoch", "run_verdict", "verdict_lines"]
+__all__ = ["by_constants", "judge_traces", "of_master_epoch", "run_verdict", "verdict_lines"]
 
 _HEADER_LINES: Final = 2
 """Line of step 0 in a file: lines are counted from 1, and the first one is the header."""
@@ -38,14 +38,19 @@ def judge_traces(
 
     Raises: as `Judges.judge`.
     """
+    results: dict[int, TraceResult] = {}
+    for told in by_constants(traces):
+        results |= _judge_alike(traces, told, files, choice)
+    return tuple(results[at] for at in sorted(results))
+
+
+def by_constants(traces: Sequence[Trace]) -> list[list[int]]:
+    """Return which traces have the same constants, and can be judged together; none is empty."""
     groups: dict[str, list[int]] = {}
     for at, trace in enumerate(traces):
         if trace.events:
             groups.setdefault(canonical_state(_header(trace).constants), []).append(at)
-    results: dict[int, TraceResult] = {}
-    for told in groups.values():
-        results |= _judge_alike(traces, told, files, choice)
-    return tuple(results[at] for at in sorted(results))
+    return list(groups.values())
 
 
 def _judge_alike(

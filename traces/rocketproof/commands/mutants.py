@@ -37,6 +37,7 @@ from rocketproof.native_entries import confirmed
 from rocketproof.output import command_with, print_text
 from rocketproof.progress_display import open_progress_display
 from rocketproof.protocols import PROTOCOLS
+from rocketproof.run_judge import by_constants
 from rocketproof.runs import recorded_traces, simulate_traces
 from rocketproof.trace_inputs import SpecChoice
 from tlatrace.heartbeat import duration
@@ -46,7 +47,7 @@ from tlatrace.tools.check import Engine
 from tlatrace.tools.manifest import Manifest, Mutant, read_manifest
 from tlatrace.tools.runs import check_entry
 from tlatrace.tools.spec_root import find_spec_root
-from tlatrace.trace import Trace
+from tlatrace.trace import Header, Trace
 
 __all__ = ["command", "shown_again"]
 
@@ -162,17 +163,26 @@ def judge_of(
     choice = SpecChoice(spec_root=manifest.root)
 
     def judge(traces: Sequence[Trace]) -> list[Verdict]:
-        header = traces[0].header
-        assert header is not None, "the simulator writes a header"
-        verdicts = Judges(choice=choice).judge(header, traces).verdicts
+        verdicts: list[Verdict] = [Undecided("it has no event")] * len(traces)
+        for told in by_constants(traces):
+            some = [traces[at] for at in told]
+            found = Judges(choice=choice).judge(_header(some[0]), some).verdicts
+            for at, verdict in zip(told, found, strict=True):
+                verdicts[at] = verdict
         for at, verdict in enumerate(verdicts):
             if isinstance(verdict, Diverges) and by_tlc:
-                other = Judges(choice=choice, engine="tlc").judge(header, [traces[at]])
+                trace = traces[at]
+                other = Judges(choice=choice, engine="tlc").judge(_header(trace), [trace])
                 verdicts[at] = _agreed(verdict, other.verdicts[0])
                 break
         return verdicts
 
     return judge
+
+
+def _header(trace: Trace) -> Header:
+    assert trace.header is not None, "the simulator writes a header"
+    return trace.header
 
 
 def _agreed(verdict: Diverges, by_tlc: Verdict) -> Verdict:
