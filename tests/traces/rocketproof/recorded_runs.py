@@ -136,6 +136,21 @@ SUBJECTS: Final[dict[str, Subject]] = {
         passed_by=frozenset({"ExpireEarly", "WaitLess"}),
         unseen={},
     ),
+    "escape": Subject(
+        clean=range(4),
+        seed_of_bug={
+            Bug.STAYS_HALF: 0,
+            Bug.SENT: 0,
+            Bug.EARLY: 1,
+            Bug.LOCAL_FIRST: 1,
+            Bug.MEETS: 2,
+            Bug.UNASKED: 0,
+            Bug.B48: 2,
+            Bug.SKIPS: 2,
+        },
+        passed_by=frozenset(),
+        unseen={Bug.B47: 0, Bug.NAMES: 2},
+    ),
     "pre_online": Subject(
         clean=range(4),
         seed_of_bug={
