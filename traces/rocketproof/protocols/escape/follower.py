@@ -17,9 +17,11 @@ action a step is, what was sent, stored and answered says; what a core says of i
 | ckAt, ackAt, revived        | what is on the disk of a master                                  |
 | accepted                    | what a consumer was answered                                     |
 
-That the slave waits no longer is seen when it puts again: `FailPut` is written there. Records are
-numbered as they lie in the slave's log, pops as their check points were sent. The trace begins when
-all run, the slave knows all masters, and does not act, as Init has it.
+That the slave waits no longer is seen when it puts again: `FailPut` is written there. A half
+message that lies twice with a master may be shown twice; what is shown more often is a `Check` too
+many, and what is delivered again twice a `Revive`. Records are numbered as they lie in the slave's
+log, pops as their check points were sent. The trace begins when all run, the slave knows all
+masters, and does not act, as Init has it.
 """
 
 from __future__ import annotations
@@ -78,6 +80,8 @@ class EscapeFollower:
         """Record -> its last put."""
         self._codes: dict[str, int] = {}
         """What a put is called -> how it was answered."""
+        self._unread: dict[tuple[str, int], int] = {}
+        """Master and half message -> how many of it lie there that nobody can read yet."""
         self._pops: dict[str, str] = {}
         """The name of a pop -> what the specification calls it."""
 
@@ -260,8 +264,11 @@ class EscapeFollower:
     def _stores_record(self, world: World, node: str, item: LogItem, record: int) -> None:
         has = record in world.log.setdefault(node, set())
         can_be_read = item.kind == LoggedKind.READ
+        unread = self._unread.get((node, record), 0)
+        if self._kind is TraceKind.HALVES:
+            self._unread[node, record] = unread - 1 if can_be_read else unread + 1
         if self._kind is TraceKind.HALVES and can_be_read and has:
-            if record not in world.visible:
+            if record not in world.visible or not unread:
                 world.visible.add(record)
                 self._tell(node, "Check", record, node)
             return
@@ -283,9 +290,8 @@ class EscapeFollower:
                 at, action = world.ack_at, "StoreAck"
             case LoggedKind.AGAIN:
                 pop = self._pop(item.of)
-                if pop not in world.revived:
-                    world.revived.add(pop)
-                    self._tell(node, "Revive", pop, node)
+                world.revived.add(pop)
+                self._tell(node, "Revive", pop, node)
                 return
             case _:
                 return
