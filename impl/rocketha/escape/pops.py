@@ -4,10 +4,10 @@ A message is given when a master has its check point. The consumer is given the 
 too, and the ACK goes there, wherever others go by then; RocketMQ takes for both a hash modulo the
 number of queues of the moment.
 
-How far a group is lies on the disk before a message is given, so a slave that starts again gives
-none twice. RocketMQ writes it now and then.
+One consumer pops at a time. How far they are lies on the disk before a message is given, so a slave
+that starts again gives none twice. RocketMQ writes it now and then.
 
-Source: broker/processor `PopMessageProcessor`, `AckMessageProcessor`;
+Source: broker/processor `PopMessageProcessor`, `QueueLockManager`, `AckMessageProcessor`;
 `EscapeBridge.putMessageToSpecificQueue`
 """
 
@@ -19,7 +19,7 @@ from typing import Final
 from rocketha.errors import RequestError
 from rocketha.escape.events import Done, EscapeAction, EscapeActionName
 from rocketha.escape.services import Step, put_request, stored_table
-from rocketha.escape.state import PopUnderWay, Queue, SlaveState, frozen
+from rocketha.escape.state import PopUnderWay, SlaveState, frozen
 from rocketha.formats.broker_requests import BrokerResponse
 from rocketha.formats.ext_fields import push_fields
 from rocketha.formats.message import Message, properties_of, properties_text, push_record
@@ -74,17 +74,15 @@ def pop(state: SlaveState, event: RequestArrived, *, now_ms: TimestampMs) -> Ste
     asks, options, queue = pull_pop_message(event.command), state.options, state.queue
     if (asks.queue.topic, asks.group) != (options.topic, options.consumers):
         raise RequestError("topic", reason="is not what consumers pop here")
-    offset = queue.back[0] if queue.back else queue.next
-    if offset >= len(queue.messages):
-        return _refused(state, event.request, BrokerResponse.PULL_NOT_FOUND, "there is no message")
+    offset = queue.at
+    is_locked = any(not one.is_ack for one in state.pops.values())
+    if is_locked or offset >= len(queue.messages):
+        why = "another one pops" if is_locked else "there is no message"
+        return _refused(state, event.request, BrokerResponse.PULL_NOT_FOUND, why)
     holders = [one for one in sorted(state.known) if options.rules.may_hold(one, state.targets)]
     if not holders:
         code = BrokerResponse.SERVICE_NOT_AVAILABLE
         return _refused(state, event.request, code, "no master is known")
-    if queue.back:
-        queue = replace(queue, back=queue.back[1:])
-    else:
-        queue = replace(queue, next=offset + 1)
     popped = Popped(
         broker_name=options.acting.broker_name,
         group=asks.group,
@@ -97,7 +95,7 @@ def pop(state: SlaveState, event: RequestArrived, *, now_ms: TimestampMs) -> Ste
     message = check_point_message(options.acting.cluster_name, check_point, now_ms=now_ms)
     holder = holders[state.numbers % len(holders)]
     sent = PopUnderWay(request=event.request, check_point=check_point, holder=holder, is_ack=False)
-    return _sent(replace(state, queue=queue), sent, message, EscapeActionName.CHECK_POINT)
+    return _sent(state, sent, message, EscapeActionName.CHECK_POINT)
 
 
 def acknowledge(state: SlaveState, event: RequestArrived, *, now_ms: TimestampMs) -> Step:
@@ -146,22 +144,14 @@ def heard_pop(
         return Done(state, (done,), EscapeAction(EscapeActionName.ACCEPT))
     if sent.is_ack:
         return _refused(state, sent.request, BrokerResponse.SYSTEM_ERROR, "the ACK is not stored")
-    offset = sent.check_point.popped.offset
     if not is_put_ok(command):
-        back = tuple(sorted((*state.queue.back, offset)))
-        state = replace(state, queue=replace(state.queue, back=back))
         why = "the check point is not stored"
         return _refused(state, sent.request, BrokerResponse.SYSTEM_ERROR, why)
-    state = replace(state, queue=_given(state.queue, offset))
-    state, store = stored_table(state, TableKind.CONSUMER)
+    at = sent.check_point.popped.offset + 1
+    state, store = stored_table(
+        replace(state, queue=replace(state.queue, at=at)), TableKind.CONSUMER
+    )
     return Done(state, (store, _answer(state, sent)))
-
-
-def _given(queue: Queue, offset: int) -> Queue:
-    taken, at = queue.taken | {offset}, queue.at
-    while at in taken:
-        taken, at = taken - {at}, at + 1
-    return replace(queue, taken=taken, at=at)
 
 
 def _answer(state: SlaveState, sent: PopUnderWay) -> Respond:

@@ -126,12 +126,7 @@ class Queue:
 
     messages: tuple[Message, ...]
     at: int = 0
-    """Up to there all were given to a consumer, and it is on the disk."""
-    next: int = 0
-    taken: frozenset[int] = frozenset()
-    """Behind `at`, given to a consumer."""
-    back: tuple[int, ...] = ()
-    """Could not be given."""
+    """So many were given to a consumer, as is on the disk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,6 +4,8 @@
 |-------------|-----------------------------------------------------------------------------------|
 | `in time`   | a delayed message is read before its time                                         |
 | `committed` | a half message is read that its producer has not committed                        |
+| `once`      | a message that a consumer was given by the slave it gives again; that it comes    |
+|             | again from another master is no matter                                            |
 | `done with` | what a consumer was told is acknowledged is delivered again                       |
 | `delivered` | when all is well again, a delayed message or a committed one was never read, or   |
 |             | what was popped did not come again, though no ACK of it is stored; unless the     |
@@ -72,6 +74,8 @@ class Given:
 
     at_ms: TimestampMs
     pop: str
+    message: str
+    """Topic, queue and place of what it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +138,8 @@ class _Seen:
     waits: dict[str, TimestampMs | None] = field(default_factory=dict)
     committed: dict[str, bool] = field(default_factory=dict)
     read: set[str] = field(default_factory=set)
-    given: set[str] = field(default_factory=set)
+    given: dict[str, str] = field(default_factory=dict)
+    """Pop -> message."""
     acknowledged: set[str] = field(default_factory=set)
     again: set[str] = field(default_factory=set)
 
@@ -164,8 +169,11 @@ def _take(seen: _Seen, event: EscapeEvent) -> Broken | None:
             seen.committed[key] = is_commit
         case MessageRead():
             return _read(seen, event)
-        case Given(pop=pop):
-            seen.given.add(pop)
+        case Given(at_ms=at_ms, pop=pop, message=message):
+            if message in seen.given.values():
+                reason = f"{message} is given for {pop} at {at_ms} ms, and was before"
+                return Broken(promise=Promise.ONCE, reason=reason)
+            seen.given[pop] = message
         case Acknowledged(pop=pop):
             seen.acknowledged.add(pop)
         case Again(at_ms=at_ms, broker=broker, pop=pop):
@@ -198,7 +206,7 @@ def _owed(seen: _Seen, outcome: Outcome) -> tuple[Broken | None, int]:
         for key, due_ms in seen.waits.items()
         if due_ms is not None or (seen.committed.get(key, False) and key not in outcome.excused)
     ]
-    pops = sorted(seen.given - seen.acknowledged - outcome.excused)
+    pops = sorted(seen.given.keys() - seen.acknowledged - outcome.excused)
     for key in messages:
         if key not in seen.read:
             return Broken(promise=Promise.DELIVERED, reason=f"{key} was never read"), 0

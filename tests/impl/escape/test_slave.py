@@ -146,7 +146,7 @@ def test_a_slave_begins_with_what_its_log_and_its_files_say() -> None:
 
     assert (len(waiting.records), waiting.progress, waiting.saved) == (3, 2, 2)
     assert (len(halves.records), halves.progress, halves.ended) == (2, 1, frozenset({1}))
-    assert (state.queue.at, state.queue.next, len(state.queue.messages)) == (1, 1, 2)
+    assert (state.queue.at, len(state.queue.messages)) == (1, 2)
     assert (state.acts, state.known) == (False, frozenset())
     assert {type(one.event) for one in started(options())} >= {RouteDue, ServeDue, PersistDue}
 
@@ -370,7 +370,7 @@ def test_a_message_is_given_when_its_check_point_is_stored_and_never_twice() -> 
     _, (second,) = step(state, POP)
     assert keys([second]) == ["orders@0@1@audit@100000@group-b2@ck"]
     again = fresh(options(), LOG, {TableKind.CONSUMER: table}, now_ms=NOW)
-    assert again.queue.next == 1
+    assert again.queue.at == 1
 
 
 def test_a_message_whose_check_point_is_not_stored_is_popped_again() -> None:
@@ -382,8 +382,17 @@ def test_a_message_whose_check_point_is_not_stored_is_popped_again() -> None:
     assert keys([again]) == ["orders@0@0@audit@100001@group-b2@ck"]
 
 
+def test_one_consumer_pops_at_a_time() -> None:
+    state, (put,) = step(slave(), POP)
+    state, (says,) = step(state, POP)
+
+    assert (says.code, says.remark) == (BrokerResponse.PULL_NOT_FOUND, "another one pops")
+    state, _ = step(state, answered(put))
+    assert len(step(state, POP)[1]) == 1
+
+
 def test_when_there_is_nothing_to_pop_or_nobody_to_hold_it_a_consumer_is_told() -> None:
-    empty = replace(slave(), queue=replace(slave().queue, next=2))
+    empty = replace(slave(), queue=replace(slave().queue, at=2))
     alone = replace(slave(), known=frozenset())
     idle = replace(slave(), acts=False)
     codes = [step(state, POP)[1][0].code for state in (empty, alone, idle)]

@@ -32,7 +32,7 @@ def ended(at_ms: int, key: str = "h1", *, commit: bool = True) -> Ended:
     return Ended(TimestampMs(at_ms), key, commit)
 
 
-GIVEN = Given(TimestampMs(10), "p")
+GIVEN = Given(TimestampMs(10), "p", "orders@0@7")
 TOLD = Acknowledged(TimestampMs(20), "p")
 AGAIN = Again(TimestampMs(30), "b11", "p")
 ALL = (*WAITS, read(100, "d1"), ended(5), read(110, "h1"), read(120, "h1"), GIVEN, TOLD)
@@ -62,6 +62,11 @@ def test_what_is_kept_is_counted() -> None:
             (*WAITS, ended(5, commit=False), read(99, "h1")),
             Promise.COMMITTED,
             "h1 is read of b11 at 99 ms, and is not committed",
+        ),
+        (
+            (GIVEN, AGAIN, Given(TimestampMs(40), "q", "orders@0@7")),
+            Promise.ONCE,
+            "orders@0@7 is given for q at 40 ms, and was before",
         ),
         ((*ALL, AGAIN), Promise.DONE_WITH, "b11 delivers p again at 30 ms"),
         ((*WAITS, ended(5), read(110, "h1")), Promise.DELIVERED, "d1 was never read"),

@@ -29,7 +29,7 @@ from rocketha.sim.engine.random_source import Injection
 from rocketha.sim.escape.cluster import EscapeCluster
 from rocketha.sim.escape.logged import Logged, LoggedKind
 from rocketha.sim.escape.nodes import given
-from rocketha.sim.escape.plan import CONSUMERS, SLAVE, TOPIC, EscapePlan
+from rocketha.sim.escape.plan import CONSUMERS, SLAVE, TOPIC, EscapePlan, group_of
 from rocketha.sim.escape.steps import (
     EscapeStep,
     MasterStarted,
@@ -44,6 +44,8 @@ __all__ = ["EscapeConsumers", "Holds"]
 _ACK_MS: Final = 800
 _AGAIN_MS: Final = 150
 _TRIES: Final = 30
+_LAST_POPS: Final = 3
+"""So many are kept for when faults are over."""
 _QUEUE: Final = QueueName(topic=TOPIC, queue_id=0)
 
 
@@ -71,7 +73,11 @@ class EscapeConsumers:
         self.pops = 0
         """So many pops were begun."""
         self.halves: list[str] = []
-        """Those that nobody has ended in the slave's log."""
+        """Those that have not ended, in the slave's log or since."""
+        self.open_halves: frozenset[str] = frozenset()
+        """Those that had not ended in the slave's log."""
+        self._is_given = False
+        """A message was given since faults are over."""
         self._seen: dict[BrokerId, int] = dict.fromkeys(cluster.masters, 0)
         self._note_log()
         cluster.watch(self)
@@ -99,6 +105,7 @@ class EscapeConsumers:
                 if key in read:
                     self.events.append(MessageRead(now_ms, broker_address(SLAVE), key))
         self.halves = [key for place, key in enumerate(keys) if place not in ended]
+        self.open_halves = frozenset(self.halves)
 
     # ---- what they see (rocketha.sim.escape.cluster.EscapeWatcher) ----
 
@@ -113,7 +120,8 @@ class EscapeConsumers:
                     if one.is_ack and one.code == BrokerResponse.SUCCESS:
                         self.events.append(Acknowledged(now_ms, one.pop))
                     elif not one.is_ack and one.code == BrokerResponse.SUCCESS:
-                        self.events.append(Given(now_ms, one.pop))
+                        message = "@".join(one.pop.split("@")[:3])
+                        self.events.append(Given(now_ms, one.pop, message))
             case ProducerStepped(event=Decided(key=key, how=how), action=action) if action:
                 self.events.append(Ended(now_ms, key, how == COMMITTED))
             case _:
@@ -135,12 +143,17 @@ class EscapeConsumers:
 
     def pop(self, injection: Injection) -> None:
         """Let a consumer pop from the slave, and perhaps another one from a master."""
-        cluster, rng = self._cluster, injection.rng
+        rng = injection.rng
+        forgets, wait_ms, beside = rng.randrange(4) == 0, 1 + rng.randrange(_ACK_MS), rng.random()
+        if self.pops < self._plan.pops_max - _LAST_POPS:
+            self._pop(forgets=forgets, wait_ms=wait_ms, beside=beside < 0.5)
+
+    def _pop(self, *, forgets: bool, wait_ms: int, beside: bool) -> None:
+        cluster = self._cluster
         if cluster.slave.state is None or self.pops >= self._plan.pops_max:
             return
-        forgets, wait_ms, beside = rng.randrange(4) == 0, 1 + rng.randrange(_ACK_MS), rng.random()
         state = cluster.slave.running()
-        offset = state.queue.back[0] if state.queue.back else state.queue.next
+        offset = state.queue.at
         asks = PopMessage(
             group=CONSUMERS,
             queue=_QUEUE,
@@ -155,6 +168,7 @@ class EscapeConsumers:
             info, popped = found
             holds = Holds(popped.name, popped.offset, info, forgets)
             self.holds[popped.name] = holds
+            self._is_given = True
             if not forgets:
                 cluster.scheduler.after(wait_ms, lambda: self._acknowledge(holds, _TRIES))
 
@@ -162,8 +176,38 @@ class EscapeConsumers:
         cluster.hosted_slave.pop(asks, told)
         if len(cluster.slave.running().pops) > before:
             self.pops += 1
-            if beside < 0.5:
+            if beside:
                 self._pop_beside(offset)
+
+    # ---- what they do when faults are over ----
+
+    def settle(self) -> None:
+        """Acknowledge what is not forgotten, and pop until a message is given."""
+        self._is_given = False
+        for holds in self.holds.values():
+            if not holds.is_forgotten:
+                self._acknowledge(holds, _TRIES)
+        self._pop_on()
+
+    def _pop_on(self) -> None:
+        if not self._is_given:
+            self._pop(forgets=False, wait_ms=1, beside=False)
+            self._cluster.scheduler.after(_AGAIN_MS, self._pop_on)
+
+    def are_served(self) -> bool:
+        """Tell whether they were given a message, and told of each ACK whose master is there."""
+        gone = None if self._plan.gone is None else group_of(self._plan.gone)
+        waits = [
+            one
+            for one in self.holds.values()
+            if not (one.is_told or one.is_forgotten or one.extra_info.endswith(f" {gone}"))
+        ]
+        is_over = self.pops >= self._plan.pops_max or not self._are_messages_left()
+        return not waits and (self._is_given or is_over)
+
+    def _are_messages_left(self) -> bool:
+        queue = self._cluster.slave.running().queue
+        return queue.at < len(queue.messages)
 
     def _pop_beside(self, offset: int) -> None:
         """Let a consumer pop from each master what has the same place in its queue there."""

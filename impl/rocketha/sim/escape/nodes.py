@@ -222,6 +222,11 @@ class SlaveNode(OpenNode[SlaveState, SlaveHears, EscapeAction]):
 
     # ---- consumers ----
 
+    @property
+    def has_waiting(self) -> bool:
+        """Tell whether a consumer waits for an answer."""
+        return bool(self._consumers)
+
     def pop(self, asks: PopMessage, on_told: OnTold) -> None:
         """Let a consumer pop."""
         self._ask(PutCode.POP_MESSAGE, push_pop_message(asks), None, on_told)

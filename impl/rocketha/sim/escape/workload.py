@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from rocketha.formats.due_messages import COMMITTED, ROLLED_BACK
+from rocketha.formats.due_messages import ROLLED_BACK
 from rocketha.histories.clients import EscapeClients
 from rocketha.histories.escaped import Again, MessageRead, Outcome
 from rocketha.sim.engine.fault_injector import NO_FAULT_PLAN, FaultInjector
@@ -109,6 +109,7 @@ class EscapeWorkload:
             else:
                 cluster.restart(node)
         self._consumers.decide_all()
+        self._consumers.settle()
 
     # ---- the end ----
 
@@ -127,11 +128,13 @@ class EscapeWorkload:
         ):
             return False
         slave = cluster.slave.running()
-        if not slave.acts or slave.pops:
+        if not slave.acts or slave.pops or cluster.hosted_slave.has_waiting:
             return False
         if any(one.progress != one.saved for one in slave.services):
             return False
-        return self._all_is_passed() and self._halves_are_done() and self._pops_are_done()
+        if not (self._all_is_passed() and self._consumers.are_served()):
+            return False
+        return self._halves_are_done() and self._pops_are_done()
 
     def _all_is_passed(self) -> bool:
         slave = self._cluster.slave.running()
@@ -141,9 +144,9 @@ class EscapeWorkload:
         read = {one.key for one in self._consumers.events if isinstance(one, MessageRead)}
         decided = self._cluster.producer.running().decided
         gone = self._with_gone()
-        return all(
+        return decided.keys() >= self._consumers.open_halves and all(
             how == ROLLED_BACK or key in read or key in gone for key, how in decided.items()
-        ) and all(how in (COMMITTED, ROLLED_BACK) for how in decided.values())
+        )
 
     def _pops_are_done(self) -> bool:
         """Tell whether each check point of the slave has an ACK, or is revived."""
