@@ -17,7 +17,7 @@ from typing import Final, Protocol, cast, get_args
 
 from rocketha.acting import core as acting
 from rocketha.acting.core import ActingCore, ActingHears, ChangeSpecialService
-from rocketha.errors import PacketError, RequestError
+from rocketha.errors import EncodingError, PacketError, RequestError
 from rocketha.escape.events import (
     CheckDue,
     Done,
@@ -33,6 +33,7 @@ from rocketha.escape.state import frozen
 from rocketha.escape.transactions import appended_end, check_halves
 from rocketha.formats.broker_requests import BrokerCode, BrokerResponse, message_id
 from rocketha.formats.due_messages import (
+    DELAYED_TOPIC,
     HALF_TOPIC,
     OP_TOPIC,
     PREPARED,
@@ -41,7 +42,7 @@ from rocketha.formats.due_messages import (
     pull_op_body,
     revived,
 )
-from rocketha.formats.message import Message, Record, properties_of, properties_text
+from rocketha.formats.message import Message, Record, properties_of, properties_text, push_record
 from rocketha.formats.pop_messages import (
     AckMsg,
     PopCheckPoint,
@@ -71,6 +72,7 @@ _ACTING: Final = ActingCore()
 _ACTING_EVENTS: Final = get_args(ActingHears)
 _POP_CK: Final = "POP_CK"
 _RETRY: Final = "%RETRY%"
+_OWN_TOPICS: Final = frozenset({DELAYED_TOPIC, HALF_TOPIC, OP_TOPIC})
 _HERE_INVISIBLE_MS: Final = 60_000
 
 Step = Done[MasterState, MasterDoes]
@@ -165,14 +167,12 @@ def store(state: MasterState, event: RequestArrived, *, now_ms: TimestampMs) -> 
     Source: SendMessageProcessor.sendMessage, TransactionalMessageBridge.putHalfMessage
     """
     try:
-        message = pull_put(event.command)
-    except RequestError as error:
+        message = storable(pull_put(event.command))
+    except (EncodingError, RequestError) as error:
         refused = Respond(
             request=event.request, code=BrokerResponse.MESSAGE_ILLEGAL, body=b"", remark=str(error)
         )
         return Done(state, (refused,))
-    if message.sys_flag & TRANSACTION_BITS == PREPARED:
-        message = half(message)
     put = PutId(event.request)
     state, place = counted(state, message)
     waits = Stored(request=event.request, queue_offset=place)
@@ -183,6 +183,22 @@ def store(state: MasterState, event: RequestArrived, *, now_ms: TimestampMs) -> 
         put=put,
     )
     return Done(state, (append, RequestFlush()))
+
+
+def storable(message: Message) -> Message:
+    """Return what goes into the log; nobody writes what a master itself writes there.
+
+    Source: TopicValidator.isNotAllowedSendTopic, SendMessageProcessor.handlePutMessageResult
+    Raises: RequestError, EncodingError
+    """
+    if message.topic in _OWN_TOPICS or message.topic.startswith(_RETRY):
+        raise RequestError("b", reason=f"is {message.topic}, which nobody else may write")
+    if message.queue_id < 0:
+        raise RequestError("e", reason=f"is {message.queue_id}")
+    if message.sys_flag & TRANSACTION_BITS == PREPARED:
+        message = half(message)
+    push_record(message, Offset(0))
+    return message
 
 
 def counted(state: MasterState, message: Message) -> tuple[MasterState, int]:

@@ -175,6 +175,24 @@ def test_what_is_no_message_is_refused() -> None:
     assert says.code == BrokerResponse.MESSAGE_ILLEGAL
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        replace(PLAIN, topic=OP_TOPIC),
+        replace(HALF, topic=HALF_TOPIC),
+        replace(PLAIN, topic="%RETRY%audit_orders"),
+        replace(PLAIN, queue_id=-1),
+        replace(PLAIN, properties="x" * 40_000),
+        replace(PLAIN, properties="__CRC32#\x011\x02"),
+    ],
+)
+def test_what_only_a_master_writes_or_no_log_takes_is_refused(message: Message) -> None:
+    master = Master()
+    (says,) = master.put(message)
+
+    assert (says.code, master.topics) == (BrokerResponse.MESSAGE_ILLEGAL, [])
+
+
 # ---- half messages ----
 
 

@@ -8,9 +8,12 @@ properties are in the order of a hash map there, so they are compared as maps.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rocketha.errors import PacketError, RequestError
 from rocketha.formats.broker_requests import BrokerCode, BrokerResponse, QueueName
@@ -386,6 +389,34 @@ def test_what_consumers_ask_has_the_fields_of_5_3_3() -> None:
     }
     assert pull_pop_message(command(PutCode.POP_MESSAGE, push_pop_message(pop))) == pop
     assert pull_ack_message(command(PutCode.ACK_MESSAGE, push_ack_message(ack))) == ack
+
+
+@given(st.binary(max_size=120), st.sampled_from(["ck", "ack"]))
+def test_any_bytes_are_a_check_point_an_ack_or_an_error(body: bytes, tag: str) -> None:
+    message = Message(topic="rmq_sys_REVIVE_LOG_c", body=body, properties=f"TAGS\x01{tag}\x02")
+    with suppress(PacketError):
+        assert isinstance(pull_revive_message(message), PopCheckPoint | AckMsg)
+
+
+@given(st.integers(0, len(BODY) - 1), st.integers(0, 255))
+def test_a_changed_byte_of_a_check_is_read_or_an_error(at: int, byte: int) -> None:
+    fields, body = push_check(CHECK)
+    changed = body[:at] + bytes([byte]) + body[at + 1 :]
+    with suppress(RequestError):
+        assert pull_check(command(PutCode.CHECK_TRANSACTION_STATE, fields, changed)).key == "K7"
+
+
+@given(st.sampled_from(sorted(push_end(END))), st.text(max_size=30))
+def test_any_text_of_a_field_is_read_or_an_error(name: str, text: str) -> None:
+    fields = {**push_end(END), name: text}
+    with suppress(RequestError):
+        assert pull_end(command(PutCode.END_TRANSACTION, fields)).how in (0, 8, 12)
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_an_extra_info_or_an_error(text: str) -> None:
+    with suppress(RequestError):
+        assert push_extra_info(*pull_extra_info(text, group="g", topic="t"))
 
 
 def test_what_is_delivered_again_lies_in_the_topic_of_its_group() -> None:
