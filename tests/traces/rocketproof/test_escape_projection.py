@@ -24,10 +24,13 @@ from rocketha.runtime.effects import AppendMessage, Respond
 from rocketha.runtime.events import RequestArrived
 from rocketha.sim.engine.options import SimOptions
 from rocketproof.cli import main
+from rocketproof.commands.mutants import judge_of
 from rocketproof.protocols import PROTOCOLS
 from rocketproof.timeline import timeline
+from tests.source_files import ROOT
 from tests.traces.rocketproof.recorded_runs import SUBJECTS, judged, recorded
 from tlatrace.judgement.verdict import Conforms, Diverges
+from tlatrace.tools.manifest import read_manifest
 from tlatrace.trace import Trace
 from tlatrace.trace.ndjson import read_trace
 
@@ -90,6 +93,18 @@ def test_puts_come_late_and_go_to_masters_that_are_dead() -> None:
     assert all(isinstance(verdict, Conforms) for verdict in judged(traces))
     assert late > 0
     assert dead > 0
+
+
+def test_a_search_judges_traces_with_other_constants_each_by_their_own() -> None:
+    traces = [*traces_of(0), *traces_of(1)]
+    assert len({str(trace.header.constants) for trace in traces if trace.header}) > 2
+
+    verdicts = judge_of(read_manifest(ROOT / "spec"), by_tlc=False)(traces)
+    assert [one for one in verdicts if not isinstance(one, Conforms)] == []
+    wrong = judge_of(read_manifest(ROOT / "spec"), by_tlc=False)(
+        [*traces, *traces_of(0, Bug.STAYS_HALF)]
+    )
+    assert [isinstance(one, Diverges) for one in wrong].index(True) == len(traces) + 1
 
 
 CAUGHT = SUBJECTS[PROTOCOL].seed_of_bug
