@@ -104,6 +104,8 @@ class Due:
     """What is to be done, a clause without a full stop."""
     done_ms: TimestampMs | None
     """When it was done; None: never."""
+    step: NodeRecord | None = None
+    """In which step it is due; None: there is a time for it."""
 
     @property
     def is_missed(self) -> bool:
@@ -115,7 +117,9 @@ def due_in_step(record: NodeRecord, what: str, *, is_done: bool) -> Due:
     """Return what a node must do in the step of a record itself."""
     at_ms = time_ms(record)
     done_ms = at_ms if is_done else None
-    return Due(node=record.node, since_ms=at_ms, by_ms=at_ms, what=what, done_ms=done_ms)
+    return Due(
+        node=record.node, since_ms=at_ms, by_ms=at_ms, what=what, done_ms=done_ms, step=record
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,7 +42,7 @@ from rocketha.obligations.obligation import Due, Obligation, RecordedRun, due_in
 from rocketha.recording.record import RESPONSE, STARTED, STOPPED, NodeRecord, SentMessage
 from rocketha.types import MASTER, TimestampMs
 
-__all__ = ["PRE_ONLINE"]
+__all__ = ["PRE_ONLINE", "changes_written", "tables_written"]
 
 _KIND_OF: Final = {kind.code: kind for kind in TableKind}
 _ASKED: Final = frozenset({*_KIND_OF, BrokerCode.EXCHANGE_BROKER_HA_INFO})
@@ -235,10 +235,10 @@ def _copies_in_turn(run: RecordedRun) -> Iterator[Due]:
                     last = message.code
 
 
-def _tables_written(run: RecordedRun) -> Iterator[Due]:
+def tables_written(run: RecordedRun, kind: TableKind) -> Iterator[Due]:
+    """Find when a broker is to write one of its tables, again and again."""
     for broker in _brokers(run):
-        for kind in TableKind:
-            yield from _written(run, broker, kind)
+        yield from _written(run, broker, kind)
 
 
 def _written(run: RecordedRun, broker: _Broker, kind: TableKind) -> Iterator[Due]:
@@ -268,19 +268,25 @@ def _table(state: dict[str, Any], kind: TableKind) -> Any:
     return dict(state.get("tables", ())).get(kind)
 
 
-def _only_changes(run: RecordedRun) -> Iterator[Due]:
+def changes_written(run: RecordedRun, kind: TableKind) -> Iterator[Due]:
+    """Find when a broker writes one of its tables: its file must have another one."""
     for broker in _brokers(run):
-        known: dict[str, str] = {}
+        known: str | None = None
         for one in broker.seen:
             if one.record.event in (STARTED, STOPPED):
-                known.clear()
+                known = None
             for did in one.record.stored:
-                if did["is"] == "Written" and did["path"] in set(TableKind):
-                    path, data = did["path"], did["data"]
-                    if one.record.event == "PersistDue" and path in known:
-                        done = known[path] != data
-                        yield due_in_step(one.record, f"write {path} when it is new", is_done=done)
-                    known[path] = data
+                if did["is"] == "Written" and did["path"] == kind:
+                    if one.record.event == "PersistDue" and known is not None:
+                        done = known != did["data"]
+                        yield due_in_step(one.record, f"write {kind} when it is new", is_done=done)
+                    known = did["data"]
+
+
+def _of_each_table(
+    dues: Callable[[RecordedRun, TableKind], Iterator[Due]],
+) -> Callable[[RecordedRun], Iterator[Due]]:
+    return lambda run: (due for kind in TableKind for due in dues(run, kind))
 
 
 def _connections_kept(run: RecordedRun) -> Iterator[Due]:
@@ -418,15 +424,13 @@ def _is_answer(seen: _Seen, code: BrokerCode, answer: SentMessage) -> bool:
         return answer.code == BrokerResponse.SUCCESS
     if seen.state["isolated"]:
         return answer.code == BrokerResponse.SYSTEM_ERROR
+    if answer.code != BrokerResponse.SUCCESS:
+        return False
     kind = _KIND_OF[code]
     given = pull_offsets(kind, (answer.body or "").encode())
     has = _table(seen.state, kind)
     offsets = {tuple(queue): offset for queue, offset in has["offsets"]}
-    return (
-        answer.code == BrokerResponse.SUCCESS
-        and dict(given.offsets) == offsets
-        and given.version.counter == has["version"]["counter"]
-    )
+    return dict(given.offsets) == offsets and given.version.counter == has["version"]["counter"]
 
 
 def _packets_answered(run: RecordedRun) -> Iterator[Due]:
@@ -450,8 +454,8 @@ PRE_ONLINE: Final = (
     Obligation(name="polls repeated", dues=_polls),
     Obligation(name="copies repeated", dues=_copied),
     Obligation(name="copies in turn", dues=_copies_in_turn),
-    Obligation(name="tables written", dues=_tables_written),
-    Obligation(name="only changes written", dues=_only_changes),
+    Obligation(name="tables written", dues=_of_each_table(tables_written)),
+    Obligation(name="only changes written", dues=_of_each_table(changes_written)),
     Obligation(name="connections kept", dues=_connections_kept),
     Obligation(name="isolation goes on", dues=_goes_on),
     Obligation(name="slaves in turn", dues=_slaves_in_turn),
