@@ -17,6 +17,7 @@ from rocketha.sim.engine.simulation import SimulatedRun, simulate
 from rocketproof.engines import Judges, match_by_model
 from rocketproof.plug import ProtocolPlug, Run
 from rocketproof.protocols import PROTOCOLS
+from rocketproof.protocols.pre_online.said import SAID
 from rocketproof.trace_inputs import SpecChoice
 from tests.source_files import ROOT
 from tlatrace.judgement.verdict import Verdict
@@ -167,7 +168,7 @@ SUBJECTS: Final[dict[str, Subject]] = {
             Bug.TRANSFER: 6,
             Bug.VERSIONS: 4,
         },
-        passed_by=frozenset(),
+        passed_by=SAID,
         unseen={},
     ),
     "replica_group": Subject(

@@ -21,6 +21,13 @@ answered, and filled when the answer is taken; with an answer that is lost, it s
 does one thing after the other, so what has changed of it in between is nothing else. Of what comes
 behind such a place nothing is said before it is known.
 
+What a broker says (`said`) stands where it says it, with one exception: the table that it gives is
+the one that it has, so while the answer to its own question for the same table may still be taken,
+it stands before that place, behind which it has another one already. Before it takes the answer it
+changes its table in no other way, so nothing of it is passed by. Of what its place may change
+otherwise (serves, masterAddr, members), who waits for an answer says nothing. What is missed stands
+where its time is over, or before the step that lacks it.
+
 One thing does happen in between: a slave that acts takes commits while the name server's answer is
 on its way, after which it is to act no more. Then it has heard when it takes the answer.
 
@@ -37,6 +44,7 @@ from rocketha.formats.broker_requests import BrokerCode
 from rocketha.formats.name_server_codes import NameServerCode
 from rocketha.formats.offset_tables import TableKind
 from rocketha.recording.record import RESPONSE, RecordError
+from rocketproof.protocols.pre_online.said import TABLE_SAID, Told
 from rocketproof.protocols.pre_online.seen import BrokerSeen, Message, SavedSeen
 from rocketproof.protocols.pre_online.world import MASTER, Delta, World, initial, of_broker
 from tlatrace.values import State, Value
@@ -131,8 +139,9 @@ class PreOnlineFollower:
         received: Iterable[str],
         sent: Sequence[Message],
         now_ms: int,
+        said: Iterable[Told] = (),
     ) -> None:
-        """Take a step of a broker."""
+        """Take a step of a broker, and what it said in it."""
         self._now_ms = now_ms
         number = self._number(node)
         before = self._of(number)
@@ -152,6 +161,8 @@ class PreOnlineFollower:
                 place.asker = None
         registered = any(place.code == NameServerCode.REGISTER_BROKER for place in answers)
         self._note_links(node, learns=registered)
+        for action, params in said:
+            self._say(node, number, action, params)
         self._sends(number, sent)
         self._done()
 
@@ -226,6 +237,23 @@ class PreOnlineFollower:
                 if message.code not in _TABLES or message.code == self._kind.code:
                     self._waits_no_more(number)
                 self._requests[message.id] = (number, message.code)
+
+    # ---- what is said ----
+
+    def _say(self, node: str, number: int, action: str, params: tuple[Value, ...]) -> None:
+        place = self._add(node, action, params, {})
+        if action not in TABLE_SAID:
+            return
+        for at, one in enumerate(self._places):
+            if (one.asker, one.code, one.action) == (number, self._kind.code, None):
+                self._places.insert(at, self._places.pop())
+                assert self._places[at] is place
+                return
+
+    def misses(self, node: str, action: str, params: tuple[Value, ...], *, now_ms: int) -> None:
+        """Take what is missed of a broker."""
+        self._now_ms = now_ms
+        self._add(node, action, params, {})
 
     # ---- the name server ----
 

@@ -7,7 +7,9 @@
 | the state of a broker           | what it has in its memory                                 |
 | what it has `stored`            | the files of its tables                                   |
 | `groups` of a name server       | who is registered                                         |
-| messages, by their codes        | what is asked, and answered                               |
+| messages, by their codes        | what is asked, and answered; each is held against         |
+|                                 | PreOnlineMessages (`said`)                                |
+| all of them, and the settings   | what is missed in time (`missed`)                         |
 
 All nodes are recorded, so the states are whole. Of what comes behind an answer that may still be
 taken nothing is said: the last events of records that end there are missing.
@@ -16,7 +18,7 @@ taken nothing is said: the last events of records that end there are missing.
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, Final, TypeAlias
 
@@ -24,6 +26,7 @@ import msgspec
 
 from rocketha.errors import PacketError
 from rocketha.formats.offset_tables import TableKind, pull_offsets
+from rocketha.recording.merge import MergedRecord
 from rocketha.recording.record import (
     STARTED,
     STOPPED,
@@ -34,7 +37,9 @@ from rocketha.recording.record import (
 )
 from rocketha.sim.pre_online.plan import BROKER_NAME
 from rocketproof.protocols.pre_online.follower import PreOnlineFollower
+from rocketproof.protocols.pre_online.missed import MissedOfTables
 from rocketproof.protocols.pre_online.projection import constants_of, queues_of
+from rocketproof.protocols.pre_online.said import SaidOfTable
 from rocketproof.protocols.pre_online.seen import BrokerSeen, SavedSeen, queue_name, saved_seen
 from rocketproof.record_projection import RecordProjection, alike, read_field
 from tlatrace.values import State, Value
@@ -125,6 +130,7 @@ class _Written(msgspec.Struct, frozen=True):
 class PreOnlineRecords(RecordProjection):
     """Makes a trace for each table of the records of a group and its name server."""
 
+    spec = "PreOnlineMessages"
     needs_stops = True
 
     def __init__(self, headers: Sequence[NodeHeader]) -> None:
@@ -143,6 +149,10 @@ class PreOnlineRecords(RecordProjection):
         alike_steps = alike({node: _Steps(one.steps) for node, one in brokers.items()})
         self._steps = {TableKind(kind): step for kind, step in alike_steps.steps}
         self._slaves = sorted(number for number in numbers.values() if number)
+        self._numbers = numbers
+        self._headers = {header.node: header for header in headers}
+        self._missed: MissedOfTables | None = None
+        self._said = [SaidOfTable(kind, queues_of(kind), self._number) for kind in _KINDS]
         self._parts: dict[str, dict[str, Any]] = {}
         self._saved = {node: {kind: SavedSeen() for kind in _KINDS} for node in brokers}
         self._followers = [
@@ -165,14 +175,26 @@ class PreOnlineRecords(RecordProjection):
         for kind in _KINDS:
             self.begin_trace({"table": kind.value})
 
+    def prepared(self, merged: Iterable[MergedRecord]) -> Iterable[MergedRecord]:
+        """Look at all records for what is missed. Raises: RecordError"""
+        whole = list(merged)
+        self._missed = MissedOfTables(self._headers, [one.record for one in whole])
+        return whole
+
     def take(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
         """Make the events of a record."""
+        assert self._missed is not None, "the records are not prepared"
+        for late in self._missed.before(record):
+            params = () if late.of is None else (self._number(late.of),)
+            for kind, follower in zip(_KINDS, self._followers, strict=True):
+                if late.kind in (None, kind):
+                    follower.misses(late.node, late.action, params, now_ms=self.now_ms)
         if isinstance(self._settings[record.node], _ServerSettings):
             self._of_server(record)
         else:
-            self._of_broker(record, [message.id for message in received])
+            self._of_broker(record, received)
 
-    def _of_broker(self, record: NodeRecord, received: Sequence[str]) -> None:
+    def _of_broker(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
         node, now_ms, saved = record.node, self.now_ms, self._saved[record.node]
         if record.event == STOPPED:
             left = read_field(record.state, _Left, "state").left
@@ -186,12 +208,17 @@ class PreOnlineRecords(RecordProjection):
         parts: _BrokerParts = self._known(record, _BrokerParts)
         saved |= _written(record)
         seen = parts.seen(saved)
-        for follower in self._followers:
+        for follower, said in zip(self._followers, self._said, strict=True):
             if record.event == STARTED:
                 follower.broker_starts(node, seen, now_ms=now_ms)
             else:
                 follower.broker_steps(
-                    node, seen, received=received, sent=record.sent, now_ms=now_ms
+                    node,
+                    seen,
+                    received=[message.id for message in received],
+                    sent=record.sent,
+                    now_ms=now_ms,
+                    said=said.broker_says(self._number(node), received, record.sent),
                 )
 
     def _of_server(self, record: NodeRecord) -> None:
@@ -207,6 +234,11 @@ class PreOnlineRecords(RecordProjection):
         group = frozenset[int]() if known is None else frozenset(dict(known.brokers))
         for follower in self._followers:
             follower.server_steps(node, group, sent=record.sent, now_ms=now_ms)
+
+    def _number(self, node: str) -> int:
+        if node not in self._numbers:
+            raise RecordError(f"{node!r} is no broker of the group")
+        return self._numbers[node]
 
     def _known(self, record: NodeRecord, kind: type) -> Any:
         """Return what a node has, by this record and those before. Raises: RecordError"""
