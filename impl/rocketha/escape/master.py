@@ -44,6 +44,7 @@ from rocketha.formats.due_messages import (
 )
 from rocketha.formats.message import Message, Record, properties_of, properties_text, push_record
 from rocketha.formats.pop_messages import (
+    POP_CK,
     AckMsg,
     PopCheckPoint,
     Popped,
@@ -70,7 +71,6 @@ __all__ = ["LogView", "MasterCore", "fresh", "started"]
 
 _ACTING: Final = ActingCore()
 _ACTING_EVENTS: Final = get_args(ActingHears)
-_POP_CK: Final = "POP_CK"
 _RETRY: Final = "%RETRY%"
 _OWN_TOPICS: Final = frozenset({DELAYED_TOPIC, HALF_TOPIC, OP_TOPIC})
 _HERE_INVISIBLE_MS: Final = 60_000
@@ -286,7 +286,7 @@ def revive(state: MasterState, log: LogView, *, now_ms: TimestampMs) -> Step:
             continue
         of = check_point.popped
         info = push_extra_info(check_point, state.options.acting.broker_name)
-        message = Message(topic=of.topic, properties=properties_text({_POP_CK: info}))
+        message = Message(topic=of.topic, properties=properties_text({POP_CK: info}))
         message = revived(message, of.group, pop_time_ms=of.pop_time_ms)
         state, place = counted(state, message)
         message = replace(message, queue_offset=place)
@@ -297,7 +297,7 @@ def revive(state: MasterState, log: LogView, *, now_ms: TimestampMs) -> Step:
 def popped_of(message: Message) -> Popped:
     """Return of which pop a message is that is delivered again."""
     group, _, topic = message.topic.removeprefix(_RETRY).partition("_")
-    info = properties_of(message.properties)[_POP_CK]
+    info = properties_of(message.properties)[POP_CK]
     return pull_extra_info(info, group=group, topic=topic)[0].popped
 
 

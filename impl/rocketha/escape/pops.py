@@ -25,6 +25,7 @@ from rocketha.formats.ext_fields import push_fields
 from rocketha.formats.message import Message, properties_of, properties_text, push_record
 from rocketha.formats.offset_tables import TableKind
 from rocketha.formats.pop_messages import (
+    POP_CK,
     AckMsg,
     PopCheckPoint,
     Popped,
@@ -49,7 +50,6 @@ __all__ = ["POPS", "POP_CODES", "heard_pop", "pop_asked"]
 POPS: Final = 22
 """What a request is for: the first number of its reference, before its own."""
 POP_CODES: Final = frozenset({PutCode.POP_MESSAGE, PutCode.ACK_MESSAGE})
-_POP_CK: Final = "POP_CK"
 
 
 def pop_asked(state: SlaveState, event: RequestArrived, *, now_ms: TimestampMs) -> Step:
@@ -159,7 +159,7 @@ def _answer(state: SlaveState, sent: PopUnderWay) -> Respond:
     of = sent.check_point.popped
     message = state.queue.messages[of.offset]
     extra_info = push_extra_info(sent.check_point, sent.holder)
-    properties = properties_of(message.properties) | {_POP_CK: extra_info}
+    properties = properties_of(message.properties) | {POP_CK: extra_info}
     place = f"0 {of.queue_id} {of.offset}"
     fields = push_fields(
         {

@@ -226,17 +226,19 @@ def _passed(state: SlaveState) -> SlaveState:
 
 
 def persist(state: SlaveState) -> Step:
-    """Write the first table that is not what its file says.
+    """Write the tables that are not what their files say.
 
     Spec: Escape!Save
     Source: ScheduleMessageService.persist, ConsumerOffsetManager.persist
     """
     again: After[SlaveEvent] = After(wait_ms=state.options.persist_ms, event=PersistDue())
-    for service in state.services:
-        if service.saved != _written(state, service):
-            state, store = stored_table(state, service.kind)
-            return Done(state, (store, again), EscapeAction(EscapeActionName.SAVE))
-    return Done(state, (again,))
+    changed = {one.kind for one in state.services if one.saved != _written(state, one)}
+    stores: list[SlaveDoes] = []
+    for kind in sorted(changed):
+        state, store = stored_table(state, kind)
+        stores.append(store)
+    action = EscapeAction(EscapeActionName.SAVE) if stores else None
+    return Done(state, (*stores, again), action)
 
 
 def stored_table(state: SlaveState, kind: TableKind) -> tuple[SlaveState, StoreTable]:

@@ -51,7 +51,6 @@ __all__ = [
     "committed",
     "delayed",
     "half",
-    "is_prepared",
     "key_of",
     "op_message",
     "prepared_again",
@@ -86,11 +85,6 @@ _PLACES: Final = re.compile(rb"(?:[0-9]{1,18},)+\Z", re.ASCII)
 def key_of(message: Message) -> str | None:
     """Return a message's UNIQ_KEY."""
     return properties_of(message.properties).get(UNIQ_KEY)
-
-
-def is_prepared(message: Message) -> bool:
-    """Tell whether a producer has sent a half message."""
-    return properties_of(message.properties).get(_PREPARED) == "true"
 
 
 # ---- delayed messages ----

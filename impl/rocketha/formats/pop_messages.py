@@ -35,6 +35,7 @@ from rocketha.formats.message import Message, properties_of, properties_text
 from rocketha.types import TimestampMs
 
 __all__ = [
+    "POP_CK",
     "AckMsg",
     "PopCheckPoint",
     "Popped",
@@ -47,6 +48,8 @@ __all__ = [
     "revive_topic",
 ]
 
+POP_CK: Final = "POP_CK"
+"""`MessageConst.PROPERTY_POP_CK`: the property with which a consumer acknowledges."""
 _TOPIC: Final = "rmq_sys_REVIVE_LOG_"
 _TAGS: Final = "TAGS"
 _CK: Final = "ck"

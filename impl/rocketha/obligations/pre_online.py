@@ -29,7 +29,7 @@ store/ha/autoswitch `AutoSwitchHAClient`, `AutoSwitchHAConnection`
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -171,52 +171,27 @@ def _always(state: dict[str, Any]) -> bool:
     return bool(state)
 
 
-def _registrations(run: RecordedRun) -> Iterator[Due]:
-    for broker in _brokers(run):
-        yield from _repeated(
-            run,
-            broker,
-            "register_ms",
-            is_it=lambda message: message.code == NameServerCode.REGISTER_BROKER,
-            owed=_is_there,
-            what="register again",
-        )
+def _again(
+    who: Callable[[RecordedRun], list[_Broker]],
+    period: str,
+    codes: Container[int | None],
+    owed: Callable[[dict[str, Any]], bool],
+    what: str,
+) -> Callable[[RecordedRun], Iterator[Due]]:
+    """Let brokers owe a request with one of these codes in each period."""
 
+    def dues(run: RecordedRun) -> Iterator[Due]:
+        for broker in who(run):
+            yield from _repeated(
+                run,
+                broker,
+                period,
+                is_it=lambda message: message.code in codes,
+                owed=owed,
+                what=what,
+            )
 
-def _signs_of_life(run: RecordedRun) -> Iterator[Due]:
-    for broker in _brokers(run):
-        yield from _repeated(
-            run,
-            broker,
-            "heartbeat_ms",
-            is_it=lambda message: message.code == NameServerCode.BROKER_HEARTBEAT,
-            owed=_is_there,
-            what="give a sign of life again",
-        )
-
-
-def _polls(run: RecordedRun) -> Iterator[Due]:
-    for broker in _slaves(run):
-        yield from _repeated(
-            run,
-            broker,
-            "poll_ms",
-            is_it=lambda message: message.code == NameServerCode.GET_BROKER_MEMBER_GROUP,
-            owed=_always,
-            what="ask again who is there",
-        )
-
-
-def _copied(run: RecordedRun) -> Iterator[Due]:
-    for broker in _slaves(run):
-        yield from _repeated(
-            run,
-            broker,
-            "copy_ms",
-            is_it=lambda message: message.code in _KIND_OF,
-            owed=_copies,
-            what="copy a table again",
-        )
+    return dues
 
 
 def _slaves(run: RecordedRun) -> list[_Broker]:
@@ -242,7 +217,7 @@ def tables_written(run: RecordedRun, kind: TableKind) -> Iterator[Due]:
 
 
 def _written(run: RecordedRun, broker: _Broker, kind: TableKind) -> Iterator[Due]:
-    """A table that is changed again before it is written is due since it was changed first."""
+    """Each change is due: with the next table that is written it is done."""
     written_ms = [
         one.at_ms
         for one in broker.seen
@@ -448,11 +423,25 @@ def _packets_answered(run: RecordedRun) -> Iterator[Due]:
                     yield due_in_step(one.record, f"answer packet {received}", is_done=done)
 
 
+_REGISTRATIONS: Final = _again(
+    _brokers, "register_ms", {NameServerCode.REGISTER_BROKER}, _is_there, "register again"
+)
+_SIGNS_OF_LIFE: Final = _again(
+    _brokers,
+    "heartbeat_ms",
+    {NameServerCode.BROKER_HEARTBEAT},
+    _is_there,
+    "give a sign of life",
+)
+_POLLS: Final = _again(
+    _slaves, "poll_ms", {NameServerCode.GET_BROKER_MEMBER_GROUP}, _always, "ask again who is there"
+)
+_COPIES: Final = _again(_slaves, "copy_ms", {*_KIND_OF}, _copies, "copy a table again")
 PRE_ONLINE: Final = (
-    Obligation(name="registrations repeated", dues=_registrations),
-    Obligation(name="signs of life", dues=_signs_of_life),
-    Obligation(name="polls repeated", dues=_polls),
-    Obligation(name="copies repeated", dues=_copied),
+    Obligation(name="registrations repeated", dues=_REGISTRATIONS),
+    Obligation(name="signs of life", dues=_SIGNS_OF_LIFE),
+    Obligation(name="polls repeated", dues=_POLLS),
+    Obligation(name="copies repeated", dues=_COPIES),
     Obligation(name="copies in turn", dues=_copies_in_turn),
     Obligation(name="tables written", dues=_of_each_table(tables_written)),
     Obligation(name="only changes written", dues=_of_each_table(changes_written)),

@@ -226,6 +226,18 @@ def test_progress_is_written_and_what_is_under_way_is_not() -> None:
     assert step(state, PersistDue())[1] == []
 
 
+def test_all_tables_that_have_changed_are_written_at_once() -> None:
+    """Else who comes first keeps the others from the disk, as long as it goes on."""
+    state, (put,) = serve(slave(), DELAYED)
+    state, _ = step(state, answered(put))
+    state, stores = step(state, PersistDue())
+
+    assert {one.kind for one in stores} == set(TableKind)
+    assert (
+        [one.saved for one in state.services] == [one.progress for one in state.services] == [1, 1]
+    )
+
+
 # ---- which masters there are ----
 
 

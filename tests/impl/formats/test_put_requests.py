@@ -23,7 +23,6 @@ from rocketha.formats.due_messages import (
     committed,
     delayed,
     half,
-    is_prepared,
     key_of,
     op_message,
     prepared_again,
@@ -164,14 +163,14 @@ def test_a_half_message_for_another_broker_has_the_properties_of_5_3_3() -> None
         "UNIQ_KEY": "K7",
         "PGROUP": "shop",
     }
-    assert is_prepared(again)
+    assert properties_of(again.properties)["TRAN_MSG"] == "true"
 
 
 def test_what_is_committed_is_no_half_message_any_more() -> None:
     seen = committed(half(ORDER))
 
     assert (seen.topic, seen.queue_id, seen.sys_flag, seen.body) == ("orders", 2, 8, b"order 7")
-    assert (is_prepared(seen), key_of(seen)) == (False, "K7")
+    assert ("TRAN_MSG" in properties_of(seen.properties), key_of(seen)) == (False, "K7")
 
 
 def test_an_op_message_has_the_places_of_what_has_ended() -> None:

@@ -15,7 +15,6 @@ from rocketha.sim.engine.faults import ESCAPE_FAULTS, NO_FAULTS
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import SimulatedRun, simulate
 from rocketha.sim.escape.cluster import EscapeCluster
-from rocketha.sim.escape.plan import SLAVE
 from rocketha.sim.escape.simulation import SIMULATION
 from rocketha.sim.escape.steps import EscapeStep, MasterStepped, ProducerStepped, SlaveStepped
 
@@ -102,10 +101,14 @@ def test_a_master_in_the_slaves_process_stops_with_it(runs: Runs) -> None:
 
 
 def test_a_master_may_stay_away(runs: Runs) -> None:
-    gone = [observer.cluster.plan.gone for _, observer in runs if observer.cluster is not None]
+    clusters = [observer.cluster for _, observer in runs if observer.cluster is not None]
+    gone = [(one, one.plan.gone) for one in clusters]
 
-    assert None in gone
-    assert {None, SLAVE} != set(gone)
+    assert None in {number for _, number in gone}
+    away = [one.masters[number].state for one, number in gone if number is not None]
+    assert away
+    assert set(away) == {None}
+    assert all(one.slave.state is not None for one in clusters)
 
 
 def test_without_faults_nothing_strikes() -> None:

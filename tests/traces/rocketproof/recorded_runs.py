@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Final
 
+import msgspec
+
 from rocketha.known_bugs import Bug, Bugs
 from rocketha.recording.merge import merge
 from rocketha.recording.node_log import NodeLines, NodeLog
-from rocketha.recording.record import NodeRecord
+from rocketha.recording.record import NodeRecord, SentMessage
 from rocketha.sim.engine.faults import ALL_FAULTS, Faults
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import SimulatedRun, simulate
@@ -313,6 +315,47 @@ def judged(traces: Sequence[Trace]) -> list[Verdict]:
         found = match_by_model(Judges(choice=choice), model, header, some)
         verdicts |= dict(zip(told, found, strict=True))
     return [verdicts[at] for at in range(len(traces))]
+
+
+def with_settings(logs: Sequence[NodeLog], node: str, **settings: object) -> tuple[NodeLog, ...]:
+    """Let a node be set up otherwise."""
+
+    def header(log: NodeLog) -> NodeLog:
+        said = {**log.header.settings, **settings}
+        return replace(log, header=msgspec.structs.replace(log.header, settings=said))
+
+    return tuple([header(log) if log.header.node == node else log for log in logs])
+
+
+def with_first(
+    logs: Sequence[NodeLog], node: str, which: Callable[[NodeRecord], object], **members: Any
+) -> tuple[NodeLog, ...]:
+    """Let a node have written something else at its first such step."""
+
+    def other(record: NodeRecord) -> NodeRecord:
+        return msgspec.structs.replace(record, **members)
+
+    return changed(logs, lambda record: record.node == node and which(record), other)
+
+
+def rewritten(
+    logs: Sequence[NodeLog], change: Callable[[NodeRecord, SentMessage], SentMessage | None]
+) -> tuple[NodeLog, ...]:
+    """Let other frames have been sent; nobody receives what nobody sends any more."""
+    sent = {
+        id(record): tuple([one for one in (change(record, m) for m in record.sent) if one])
+        for log in logs
+        for record in log.records
+    }
+    there = {one.id for frames in sent.values() for one in frames}
+
+    def otherwise(record: NodeRecord) -> NodeRecord:
+        received = tuple([one for one in record.received if one in there])
+        return msgspec.structs.replace(record, sent=sent[id(record)], received=received)
+
+    return tuple(
+        replace(log, records=tuple([otherwise(record) for record in log.records])) for log in logs
+    )
 
 
 def changed(

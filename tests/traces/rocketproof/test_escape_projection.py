@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-import msgspec
 import pytest
 from click.testing import CliRunner
 
@@ -19,7 +18,7 @@ from rocketha.escape.slave import SlaveCore
 from rocketha.formats.broker_requests import BrokerCode, BrokerResponse
 from rocketha.known_bugs import Bug
 from rocketha.recording.node_log import NodeLog
-from rocketha.recording.record import NodeRecord, RecordError
+from rocketha.recording.record import RecordError
 from rocketha.runtime.effects import AppendMessage, Respond
 from rocketha.runtime.events import RequestArrived
 from rocketha.sim.engine.options import SimOptions
@@ -28,12 +27,19 @@ from rocketproof.commands.mutants import judge_of
 from rocketproof.protocols import PROTOCOLS
 from rocketproof.timeline import timeline
 from tests.source_files import ROOT
-from tests.traces.rocketproof.recorded_runs import SUBJECTS, judged, recorded
+from tests.traces.rocketproof.recorded_runs import (
+    SUBJECTS,
+    judged,
+    recorded,
+    with_first,
+    with_settings,
+)
 from tlatrace.judgement.verdict import Conforms, Diverges
 from tlatrace.tools.manifest import read_manifest
 from tlatrace.trace import Trace
 from tlatrace.trace.ndjson import read_trace
 
+Change: TypeAlias = Callable[[Sequence[NodeLog]], Sequence[NodeLog]]
 PROTOCOL = "escape"
 SEEDS = range(8)
 KINDS = ["delayed messages", "half messages", "pops"]
@@ -185,29 +191,6 @@ def test_a_timeline_says_what_changed(traces: list[Trace]) -> None:
 # ---- records ----
 
 
-def with_change(node: str, which: Callable[[NodeRecord], object], **changes: Any) -> list[NodeLog]:
-    """Return the logs of a run in which a node wrote something else at its first such step."""
-    logs = []
-    for log in recorded(PROTOCOL, 1).logs:
-        records = list(log.records)
-        if log.header.node == node:
-            at = next(at for at, record in enumerate(records) if which(record))
-            records[at] = msgspec.structs.replace(records[at], **changes)
-        logs.append(NodeLog(header=log.header, records=tuple(records), name=log.name))
-    return logs
-
-
-def with_settings(node: str, **changes: Any) -> list[NodeLog]:
-    """Return the logs of a run in which a node is set up otherwise."""
-    logs = []
-    for log in recorded(PROTOCOL, 1).logs:
-        header = log.header
-        if header.node == node:
-            header = msgspec.structs.replace(header, settings={**header.settings, **changes})
-        logs.append(NodeLog(header=header, records=log.records, name=log.name))
-    return logs
-
-
 def test_records_are_the_traces_of_whole_states_event_by_event() -> None:
     for seed in (0, 1):
         of_records = PROTOCOLS[PROTOCOL].traces_of_records(recorded(PROTOCOL, seed).logs)
@@ -221,12 +204,19 @@ def test_records_are_the_traces_of_whole_states_event_by_event() -> None:
 @pytest.mark.parametrize(
     ("logs", "words"),
     [
-        (lambda: with_settings("b11", kind="producer"), "one slave and one producer"),
-        (lambda: with_settings("b2", masters=["b11"]), "the masters that the slave may know"),
-        (lambda: with_settings("n1", kind="else"), "settings of n1"),
-        (lambda: with_change("b2", lambda one: "acts" in one.state, state={}), "`progress`"),
+        (lambda logs: with_settings(logs, "b11", kind="producer"), "one slave and one producer"),
         (
-            lambda: with_change(
+            lambda logs: with_settings(logs, "b2", masters=["b11"]),
+            "the masters that the slave may know",
+        ),
+        (lambda logs: with_settings(logs, "n1", kind="else"), "settings of n1"),
+        (
+            lambda logs: with_first(logs, "b2", lambda one: "acts" in one.state, state={}),
+            "`progress`",
+        ),
+        (
+            lambda logs: with_first(
+                logs,
                 "b2",
                 lambda one: "known" in one.state and one.sequence,
                 state={"known": ["group-x"]},
@@ -234,7 +224,8 @@ def test_records_are_the_traces_of_whole_states_event_by_event() -> None:
             "group-x, which is no group",
         ),
         (
-            lambda: with_change(
+            lambda logs: with_first(
+                logs,
                 "b2",
                 lambda one: one.stored and one.sequence,
                 stored=({"is": "Written", "path": "config/delayOffset.json", "data": "e30="},),
@@ -242,7 +233,8 @@ def test_records_are_the_traces_of_whole_states_event_by_event() -> None:
             "a table that is none",
         ),
         (
-            lambda: with_change(
+            lambda logs: with_first(
+                logs,
                 "b11",
                 lambda one: "log" in one.state and one.sequence,
                 state={"log": {"kept": 99, "added": []}},
@@ -251,6 +243,6 @@ def test_records_are_the_traces_of_whole_states_event_by_event() -> None:
         ),
     ],
 )
-def test_what_cannot_be_is_an_error(logs: Callable[[], list[NodeLog]], words: str) -> None:
+def test_what_cannot_be_is_an_error(logs: Change, words: str) -> None:
     with pytest.raises(RecordError, match=words):
-        PROTOCOLS[PROTOCOL].traces_of_records(logs())
+        PROTOCOLS[PROTOCOL].traces_of_records(logs(recorded(PROTOCOL, 1).logs))

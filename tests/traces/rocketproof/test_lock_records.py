@@ -16,7 +16,7 @@ from rocketha.recording.node_log import NodeLog
 from rocketha.recording.record import NodeRecord, RecordError, SentMessage
 from rocketproof.protocols import PROTOCOLS
 from rocketproof.protocols.lock_quorum.records import LockRecords
-from tests.traces.rocketproof.recorded_runs import changed, judged, recorded
+from tests.traces.rocketproof.recorded_runs import changed, judged, recorded, with_settings
 from tlatrace.judgement.verdict import Diverges, kind
 from tlatrace.trace import Event
 
@@ -255,20 +255,6 @@ def test_a_release_that_is_received_and_was_not_sent_is_refused() -> None:
 
 
 # ---- how nodes are set up ----
-
-
-def with_settings(logs: Sequence[NodeLog], node: str, **settings: object) -> tuple[NodeLog, ...]:
-    return tuple(
-        replace(
-            log,
-            header=msgspec.structs.replace(
-                log.header, settings={**log.header.settings, **settings}
-            ),
-        )
-        if log.header.node == node
-        else log
-        for log in logs
-    )
 
 
 @pytest.mark.parametrize(

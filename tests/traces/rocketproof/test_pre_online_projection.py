@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-import msgspec
 import pytest
 from click.testing import CliRunner
 
@@ -15,17 +14,18 @@ from rocketha.known_bugs import Bug
 from rocketha.pre_online.core import PreOnlineCore
 from rocketha.pre_online.events import PreOnlineActionName, PreOnlineDone, StoreTable
 from rocketha.recording.node_log import NodeLog
-from rocketha.recording.record import NodeRecord, RecordError
+from rocketha.recording.record import RecordError
 from rocketha.sim.engine.options import SimOptions
 from rocketproof.cli import main
 from rocketproof.protocols import PROTOCOLS
 from rocketproof.protocols.pre_online.said import SAID
 from rocketproof.timeline import timeline
-from tests.traces.rocketproof.recorded_runs import judged, recorded
+from tests.traces.rocketproof.recorded_runs import judged, recorded, with_first, with_settings
 from tlatrace.judgement.verdict import Conforms, Diverges
 from tlatrace.trace import Trace
 from tlatrace.trace.ndjson import read_trace
 
+Change: TypeAlias = Callable[[Sequence[NodeLog]], Sequence[NodeLog]]
 PROTOCOL = "pre_online"
 SEEDS = range(8)
 ACTIONS = {
@@ -148,29 +148,6 @@ def test_a_timeline_says_what_changed(traces: list[Trace]) -> None:
 # ---- records ----
 
 
-def with_change(node: str, which: Callable[[NodeRecord], object], **changes: Any) -> list[NodeLog]:
-    """Return the logs of a run in which a node wrote something else at its first such step."""
-    logs = []
-    for log in recorded(PROTOCOL, 1).logs:
-        records = list(log.records)
-        if log.header.node == node:
-            at = next(at for at, record in enumerate(records) if which(record))
-            records[at] = msgspec.structs.replace(records[at], **changes)
-        logs.append(NodeLog(header=log.header, records=tuple(records), name=log.name))
-    return logs
-
-
-def with_settings(node: str, **changes: Any) -> list[NodeLog]:
-    """Return the logs of a run in which a node is set up otherwise."""
-    logs = []
-    for log in recorded(PROTOCOL, 1).logs:
-        header = log.header
-        if header.node == node:
-            header = msgspec.structs.replace(header, settings={**header.settings, **changes})
-        logs.append(NodeLog(header=header, records=log.records, name=log.name))
-    return logs
-
-
 def test_records_are_the_traces_of_whole_states_event_by_event() -> None:
     for seed in (0, 1):
         of_records = PROTOCOLS[PROTOCOL].traces_of_records(recorded(PROTOCOL, seed).logs)
@@ -185,13 +162,23 @@ def test_records_are_the_traces_of_whole_states_event_by_event() -> None:
 @pytest.mark.parametrize(
     ("logs", "words"),
     [
-        (lambda: with_settings("b1", broker_id=7), "a master, 0, and its slaves"),
-        (lambda: with_settings("b1", steps=[["config/consumerOffset.json", 9]]), "differently"),
-        (lambda: with_settings("n1", kind="else"), "settings of n1"),
-        (lambda: with_settings("n1", kind="broker", broker_id=3, steps=[]), "one name server"),
-        (lambda: with_change("b1", lambda one: "tables" in one.state, state={}), "`tables`"),
+        (lambda logs: with_settings(logs, "b1", broker_id=7), "a master, 0, and its slaves"),
         (
-            lambda: with_change(
+            lambda logs: with_settings(logs, "b1", steps=[["config/consumerOffset.json", 9]]),
+            "differently",
+        ),
+        (lambda logs: with_settings(logs, "n1", kind="else"), "settings of n1"),
+        (
+            lambda logs: with_settings(logs, "n1", kind="broker", broker_id=3, steps=[]),
+            "one name server",
+        ),
+        (
+            lambda logs: with_first(logs, "b1", lambda one: "tables" in one.state, state={}),
+            "`tables`",
+        ),
+        (
+            lambda logs: with_first(
+                logs,
                 "b0",
                 lambda one: one.stored,
                 stored=({"is": "Written", "path": "config/delayOffset.json", "data": "e30="},),
@@ -200,6 +187,6 @@ def test_records_are_the_traces_of_whole_states_event_by_event() -> None:
         ),
     ],
 )
-def test_what_cannot_be_is_an_error(logs: Callable[[], list[NodeLog]], words: str) -> None:
+def test_what_cannot_be_is_an_error(logs: Change, words: str) -> None:
     with pytest.raises(RecordError, match=words):
-        PROTOCOLS[PROTOCOL].traces_of_records(logs())
+        PROTOCOLS[PROTOCOL].traces_of_records(logs(recorded(PROTOCOL, 1).logs))

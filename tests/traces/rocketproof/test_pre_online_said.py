@@ -17,14 +17,14 @@ from rocketha.pre_online.due import PersistDue
 from rocketha.pre_online.events import PreOnlineDone
 from rocketha.pre_online.state import HaClient
 from rocketha.pre_online.tables import keep
-from rocketha.recording.node_log import NodeLines, NodeLog
+from rocketha.recording.node_log import NodeLines
 from rocketha.recording.record import RESPONSE, NodeRecord, RecordError, SentMessage
 from rocketha.runtime.effects import After, CloseConnection, Respond, SendPacket
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import simulate
 from rocketproof.protocols import PROTOCOLS
 from rocketproof.protocols.pre_online.said import SAID
-from tests.traces.rocketproof.recorded_runs import judged, recorded
+from tests.traces.rocketproof.recorded_runs import judged, recorded, rewritten
 from tlatrace.judgement.verdict import Conforms, Diverges
 from tlatrace.trace import Event, Trace
 from tlatrace.values import Value
@@ -202,30 +202,6 @@ def test_a_table_is_given_as_it_is_and_by_no_master_in_isolation() -> None:
 
 
 # ---- records that say something else ----
-
-
-def rewritten(logs: Sequence[NodeLog], change: Change) -> Sequence[NodeLog]:
-    """Return logs in which other frames were sent; nobody receives what nobody sends any more."""
-    sent = {
-        id(record): tuple([one for one in (change(record, m) for m in record.sent) if one])
-        for log in logs
-        for record in log.records
-    }
-    there = {one.id for frames in sent.values() for one in frames}
-    return tuple(
-        replace(
-            log,
-            records=tuple(
-                msgspec.structs.replace(
-                    record,
-                    sent=sent[id(record)],
-                    received=tuple([one for one in record.received if one in there]),
-                )
-                for record in log.records
-            ),
-        )
-        for log in logs
-    )
 
 
 def actions_of(change: Change, seed: int = 1) -> Iterator[tuple[str | None, tuple[Value, ...]]]:

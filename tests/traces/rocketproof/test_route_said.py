@@ -13,12 +13,12 @@ import pytest
 from rocketha.formats.name_server_codes import NameServerCode
 from rocketha.recording.merge import merge
 from rocketha.recording.node_log import NodeLog
-from rocketha.recording.record import NodeRecord, SentMessage
+from rocketha.recording.record import SentMessage
 from rocketproof.protocols import PROTOCOLS
 from rocketproof.protocols.route.records import RouteRecords
 from rocketproof.protocols.route.said import SAID
 from rocketproof.record_projection import record_of_event
-from tests.traces.rocketproof.recorded_runs import judged, recorded
+from tests.traces.rocketproof.recorded_runs import judged, recorded, rewritten
 from tlatrace.judgement.verdict import Conforms, Diverges
 from tlatrace.trace import Event, Trace
 from tlatrace.values import tla_set
@@ -55,32 +55,6 @@ def says_otherwise(event: Event, change: Change) -> Sequence[NodeLog]:
     logs, _ = run()
     meant = record_of_event(RouteRecords([log.header for log in logs]), logs, event.step)
     return rewritten(logs, lambda record, one: change(one) if record is meant else one)
-
-
-def rewritten(
-    logs: Sequence[NodeLog], change: Callable[[NodeRecord, SentMessage], SentMessage | None]
-) -> Sequence[NodeLog]:
-    """Return logs in which other frames were sent; nobody receives what nobody sends any more."""
-    sent = {
-        id(record): tuple([one for one in (change(record, m) for m in record.sent) if one])
-        for log in logs
-        for record in log.records
-    }
-    there = {one.id for frames in sent.values() for one in frames}
-    return tuple(
-        replace(
-            log,
-            records=tuple(
-                msgspec.structs.replace(
-                    record,
-                    sent=sent[id(record)],
-                    received=tuple([one for one in record.received if one in there]),
-                )
-                for record in log.records
-            ),
-        )
-        for log in logs
-    )
 
 
 def with_fields(**fields: str) -> Change:

@@ -60,7 +60,9 @@ class TypeCheck(AbstractContextManager["TypeCheck"]):
         if path not in self._sound:
             error = self._first_error(path, text)
             if error is not None:
-                raise ToolError("mutations", f"without a mutation, {path.name} has types: {error}")
+                raise ToolError(
+                    "mutations", f"without a mutation, mypy refuses {path.name}: {error}"
+                )
             self._sound.add(path)
         return self._first_error(path, mutation.mutated(text))
 

@@ -21,7 +21,7 @@ from rocketha.escape.state import SlaveOptions, SlaveState
 from rocketha.formats.message import Record, RecordCheck, properties_of, pull_record
 from rocketha.formats.name_server_codes import RELEASE_5_3_3
 from rocketha.formats.offset_tables import OffsetTable, TableKind
-from rocketha.formats.pop_messages import Popped, pull_extra_info
+from rocketha.formats.pop_messages import POP_CK, Popped, pull_extra_info
 from rocketha.formats.put_requests import (
     AckMessage,
     PopMessage,
@@ -273,7 +273,7 @@ def given(answer: RemotingCommand) -> tuple[str, Popped] | None:
         return None
     span = pull_record(answer.body, offset=Offset(0), room=_ROOM, check=RecordCheck.BODY)
     assert isinstance(span, Record)
-    info = properties_of(span.message.properties)["POP_CK"]
+    info = properties_of(span.message.properties)[POP_CK]
     check_point, _ = pull_extra_info(info, group=CONSUMERS, topic=span.message.topic)
     return info, check_point.popped
 

@@ -16,16 +16,14 @@ over: what the slave hears of them is in its state.
 
 from __future__ import annotations
 
-from base64 import b64decode
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from rocketha.errors import PacketError
 from rocketha.escape.state import HALF_KEY, delay_key
-from rocketha.formats.offset_tables import OffsetTable, QueueKey, TableKind, pull_offsets
+from rocketha.formats.offset_tables import QueueKey, TableKind
 from rocketha.recording.record import (
     STARTED,
     STOPPED,
@@ -37,6 +35,7 @@ from rocketha.recording.record import (
 from rocketproof.protocols.escape.follower import EscapeFollower
 from rocketproof.protocols.escape.seen import Layout, SlaveSeen, TraceKind
 from rocketproof.record_projection import RecordProjection, read_field, sequence_after
+from rocketproof.recorded_tables import written_tables
 from tlatrace.values import State, Value
 
 __all__ = ["EscapeRecords"]
@@ -96,11 +95,6 @@ class _Left(msgspec.Struct, frozen=True):
 
 class _Decided(msgspec.Struct, frozen=True):
     decided: tuple[tuple[str, int], ...]
-
-
-class _Written(msgspec.Struct, frozen=True):
-    path: str
-    data: str
 
 
 class _Told(msgspec.Struct, frozen=True):
@@ -182,7 +176,7 @@ class EscapeRecords(RecordProjection):
                 follower.slave_stops(dict(self._saved))
             return
         parts: _SlaveParts = read_field(self._known(record), _SlaveParts, "state")
-        for kind, table in _written(record).items():
+        for kind, table in written_tables(record).items():
             self._saved |= self._passed(kind, table.offsets)
         unknown = [name for name in parts.known if name not in self._groups]
         if unknown:
@@ -261,17 +255,3 @@ def _offsets(table: _Table | None) -> dict[QueueKey, int]:
 
 def _is_told(answered: object) -> bool:
     return isinstance(answered, dict) and answered.get("is") == "ConsumerTold"
-
-
-def _written(record: NodeRecord) -> dict[TableKind, OffsetTable]:
-    """Return the tables that a step has written. Raises: RecordError"""
-    saved = {}
-    for operation in record.stored:
-        if operation["is"] == "Written":
-            written = read_field(operation, _Written, "stored")
-            kind = TableKind(written.path)
-            try:
-                saved[kind] = pull_offsets(kind, b64decode(written.data))
-            except (PacketError, ValueError) as error:
-                raise RecordError(f"a table that is none: {error}") from error
-    return saved

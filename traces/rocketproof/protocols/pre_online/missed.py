@@ -55,6 +55,7 @@ _ACTIONS: Final = {
     "packets answered": "Unanswered",
 }
 """Obligation -> action."""
+assert _ACTIONS.keys() <= {one.name for one in PRE_ONLINE}, "an obligation has another name"
 _OF_TABLES: Final = {"NoPersist": tables_written, "PersistAgain": changes_written}
 _CONNECTS: Final = "PeerConnected"
 _TABLES: Final = {int(kind.code): kind for kind in TableKind}

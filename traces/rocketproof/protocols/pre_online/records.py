@@ -17,15 +17,13 @@ taken nothing is said: the last events of records that end there are missing.
 
 from __future__ import annotations
 
-from base64 import b64decode
 from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, Final, TypeAlias
 
 import msgspec
 
-from rocketha.errors import PacketError
-from rocketha.formats.offset_tables import TableKind, pull_offsets
+from rocketha.formats.offset_tables import TableKind
 from rocketha.recording.merge import MergedRecord
 from rocketha.recording.record import (
     STARTED,
@@ -42,6 +40,7 @@ from rocketproof.protocols.pre_online.projection import constants_of, queues_of
 from rocketproof.protocols.pre_online.said import SaidOfTable
 from rocketproof.protocols.pre_online.seen import BrokerSeen, SavedSeen, queue_name, saved_seen
 from rocketproof.record_projection import RecordProjection, alike, read_field
+from rocketproof.recorded_tables import written_tables
 from tlatrace.values import State, Value
 
 __all__ = ["PreOnlineRecords"]
@@ -120,11 +119,6 @@ class _Group(msgspec.Struct, frozen=True):
 
 class _ServerParts(msgspec.Struct, frozen=True):
     groups: tuple[tuple[str, _Group], ...]
-
-
-class _Written(msgspec.Struct, frozen=True):
-    path: str
-    data: str
 
 
 class PreOnlineRecords(RecordProjection):
@@ -206,7 +200,7 @@ class PreOnlineRecords(RecordProjection):
                 follower.broker_stops(node, dict(saved), now_ms=now_ms)
             return
         parts: _BrokerParts = self._known(record, _BrokerParts)
-        saved |= _written(record)
+        saved |= {kind: saved_seen(one) for kind, one in written_tables(record).items()}
         seen = parts.seen(saved)
         for follower, said in zip(self._followers, self._said, strict=True):
             if record.event == STARTED:
@@ -260,17 +254,3 @@ class PreOnlineRecords(RecordProjection):
         present, self.now_ms = self.now_ms, at_ms
         self.event(action, tuple(params), node=node, state=state, of=trace)
         self.now_ms = present
-
-
-def _written(record: NodeRecord) -> dict[TableKind, SavedSeen]:
-    """Return the tables that a step has written. Raises: RecordError"""
-    saved = {}
-    for operation in record.stored:
-        if operation["is"] == "Written":
-            written = read_field(operation, _Written, "stored")
-            kind = TableKind(written.path)
-            try:
-                saved[kind] = saved_seen(pull_offsets(kind, b64decode(written.data)))
-            except (PacketError, ValueError) as error:
-                raise RecordError(f"a table that is none: {error}") from error
-    return saved
