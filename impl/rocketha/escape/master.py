@@ -123,7 +123,7 @@ class MasterCore(Core[MasterState, MasterEvent, EscapeAction, LogView]):
                 return store(state, event, now_ms=now_ms)
             case RequestArrived(command=command) if command.code == PutCode.END_TRANSACTION:
                 state, ends = appended_end(state, command, now_ms=now_ms)
-                return Done(state, (*ends, *_flush(ends)))
+                return Done(state, ends)
             case RequestArrived(command=command) if command.code == BrokerCode.HEART_BEAT:
                 code = BrokerResponse.SUCCESS
                 return Done(state, (Respond(request=event.request, code=code, body=b""),))
@@ -135,7 +135,7 @@ class MasterCore(Core[MasterState, MasterEvent, EscapeAction, LogView]):
             case CheckDue():
                 state, does = check_halves(state, now_ms=now_ms)
                 again: After[MasterEvent] = After(wait_ms=state.options.check_ms, event=CheckDue())
-                return Done(state, (*does, *_flush(does), again))
+                return Done(state, (*does, again))
             case ReviveDue():
                 return revive(state, log, now_ms=now_ms)
             case PoppedHere():
@@ -151,10 +151,6 @@ def _among_name_servers(state: MasterState, event: MasterEvent, *, now_ms: Times
     done = _ACTING.step(state.acting, heard, now_ms=now_ms)
     does = [one for one in done.effects if not isinstance(one, ChangeSpecialService)]
     return Done(replace(state, acting=done.state), tuple(does))
-
-
-def _flush(does: Iterable[MasterDoes]) -> tuple[MasterDoes, ...]:
-    return (RequestFlush(),) if any(isinstance(one, AppendMessage) for one in does) else ()
 
 
 # ---- puts ----
@@ -291,7 +287,9 @@ def revive(state: MasterState, log: LogView, *, now_ms: TimestampMs) -> Step:
         state, place = counted(state, message)
         message = replace(message, queue_offset=place)
         does.append(AppendMessage(message=message, store_timestamp_ms=now_ms))
-    return Done(state, (*does, *_flush(does), again))
+    if does:
+        does.append(RequestFlush())
+    return Done(state, (*does, again))
 
 
 def popped_of(message: Message) -> Popped:

@@ -93,19 +93,16 @@ def serve(state: SlaveState, at: int, *, now_ms: TimestampMs) -> Step:
     again: After[SlaveEvent] = After(wait_ms=wait_ms, event=ServeDue(at))
     if not state.acts:
         return Done(state, (again,))
-    state, does = _serve_one(state, at, now_ms=now_ms)
-    action = None
-    if does:
-        here = any(isinstance(one, AppendMessage) for one in does)
-        action = EscapeAction(EscapeActionName.PUT_HERE if here else EscapeActionName.PUT)
+    state, does, action = _serve_one(state, at, now_ms=now_ms)
     return Done(_passed(state), (*does, again), action)
 
 
 def _serve_one(
     state: SlaveState, at: int, *, now_ms: TimestampMs
-) -> tuple[SlaveState, list[SlaveDoes]]:
+) -> tuple[SlaveState, list[SlaveDoes], EscapeAction | None]:
     options = state.options
     does: list[SlaveDoes] = []
+    action = None
     for record in due(state.services[at], options.retry_ms, now_ms=now_ms):
         service = state.services[at]
         message = service.records[record - 1].message
@@ -114,6 +111,7 @@ def _serve_one(
         if options.rules.may_put_here(record in service.failed):
             state, puts = _put_here(state, at, record, message, now_ms=now_ms)
             does += puts
+            action = EscapeAction(EscapeActionName.PUT_HERE)
             continue
         targets = sorted(state.targets)
         if not targets:
@@ -126,7 +124,8 @@ def _serve_one(
             service, under=frozen({**service.under, record: number}), failed=frozen(failed)
         )
         state = replace(state.with_service(at, service), numbers=number)
-    return state, does
+        action = action or EscapeAction(EscapeActionName.PUT)
+    return state, does, action
 
 
 def due(service: Service, retry_ms: int, *, now_ms: TimestampMs) -> list[int]:

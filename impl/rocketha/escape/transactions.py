@@ -32,7 +32,7 @@ from rocketha.formats.put_requests import (
     push_check,
 )
 from rocketha.formats.remoting_command import RemotingCommand
-from rocketha.runtime.effects import AppendMessage, SendOneWay
+from rocketha.runtime.effects import AppendMessage, RequestFlush, SendOneWay
 from rocketha.types import TimestampMs
 
 __all__ = ["appended_end", "check_halves"]
@@ -43,16 +43,20 @@ def check_halves(
 ) -> tuple[MasterState, tuple[MasterDoes, ...]]:
     """Ask the producer of each half message that has not ended."""
     does: list[MasterDoes] = []
+    appends = False
     for place, record in state.halves.items():
         if place in state.ending:
             continue
         if state.options.rules.is_committed(None):
             state, ends = _ended(state, place, COMMITTED, now_ms=now_ms)
             does += ends
+            appends = True
             continue
         group = properties_of(record.message.properties).get(PRODUCER_GROUP, "")
         if group in state.options.producers:
             does.append(_question(state, record, group))
+    if appends:
+        does.append(RequestFlush())
     return state, tuple(does)
 
 
@@ -94,11 +98,11 @@ def appended_end(
     group = properties_of(record.message.properties).get(PRODUCER_GROUP)
     if (record.offset, group) != (end.commit_log_offset, end.producer_group):
         return state, ()
-    if state.options.rules.is_committed(end.how):
-        return _ended(state, end.queue_offset, COMMITTED, now_ms=now_ms)
-    if end.how == ROLLED_BACK:
-        return _ended(state, end.queue_offset, ROLLED_BACK, now_ms=now_ms)
-    return state, ()
+    how = COMMITTED if state.options.rules.is_committed(end.how) else end.how
+    if how not in (COMMITTED, ROLLED_BACK):
+        return state, ()
+    state, does = _ended(state, end.queue_offset, how, now_ms=now_ms)
+    return state, (*does, RequestFlush())
 
 
 def _ended(
