@@ -43,7 +43,7 @@ pytestmark = [pytest.mark.java, pytest.mark.xdist_group("theorem MetaMonotone")]
 
 SPEC: Final = Path(__file__).parents[2] / "spec" / "pre_online"
 SLAVES: Final = 2
-STATES: Final = 180
+STATES: Final = 400
 LONGEST: Final = 40
 """Steps of a walk."""
 SOUGHT: Final = ("TakeTable", "Handshake", "AskGroup", "Start")

@@ -102,6 +102,16 @@ class StoreMachine(RuleBasedStateMachine):
         log = self.life.log
         self.perform(Truncate(data.draw(st.integers(log.before[0] + 1, log.end))))
 
+    @rule(some=st.lists(bodies, min_size=1, max_size=6), back=st.integers(0, 5))
+    def append_and_truncate(self, some: list[bytes], back: int) -> None:
+        """Let a follower write entries, and lose some of them to another leader."""
+        term = max(0, self.life.log.end_term)
+        for body in some:
+            self.perform(Append(term, body, DLedgerEntryType.NORMAL, follower=True))
+        log = self.life.log
+        if log.entries:  # else a power cut took them
+            self.perform(Truncate(max(log.before[0] + 1, log.end - back)))
+
     @precondition(lambda self: self.life.log.entries)
     @rule(data=st.data())
     def delete_before(self, data: st.DataObject) -> None:
