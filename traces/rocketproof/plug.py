@@ -18,6 +18,7 @@ from rocketha.known_bugs import Bug, Bugs
 from rocketha.obligations.obligation import ObligationFindings
 from rocketha.recording.node_log import NodeLines, NodeLog
 from rocketha.recording.record import NodeHeader, NodeRecord, RecordError
+from rocketha.sim.engine.crash_points import DiskUse
 from rocketha.sim.engine.faults import Fault
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import UNRESTRICTED, InjectedEvent
@@ -61,6 +62,8 @@ class Run(RunTraces):
     """When its faults ended."""
     seams: Mapping[str, int]
     """Node -> how often it could have ended between two effects of a step."""
+    disk_use: Mapping[str, Sequence[DiskUse]]
+    """Node -> its effects and starts in the middle of which it could have ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -246,6 +249,7 @@ class ProtocolPlug(Generic[O]):
             injected=simulated.injected,
             healed_ms=simulated.healed_ms,
             seams=simulated.seams,
+            disk_use=simulated.disk_use,
         )
 
     def _traces_seen(self, scheduled: Scheduled, observer: O, simulated: SimulatedRun) -> RunTraces:

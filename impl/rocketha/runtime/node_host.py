@@ -156,7 +156,8 @@ class NodeHost(Generic[S, E, A]):
             if isinstance(effect, Then):
                 asked.append(effect.event)
                 continue
-            if self._seam is not None and self._seam.is_end(is_first=not self._is_begun):
+            is_first = not self._is_begun
+            if self._seam is not None and self._seam.is_end(effect, is_first=is_first):
                 done, rest = tuple(self._done), tuple(step.effects[at:])
                 if self._seam.end(StepUnderWay(event=event, action=action, done=done, rest=rest)):
                     assert not self.is_up, "a node that has ended in the middle of a step runs"

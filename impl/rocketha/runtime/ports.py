@@ -73,8 +73,8 @@ class StepUnderWay(Generic[E, A]):
 class Seam(Protocol[E, A]):
     """Whoever may end a node between two effects of a step: what plays its machine."""
 
-    def is_end(self, *, is_first: bool) -> bool:
-        """Tell whether the node is to end before the next effect; never before the first one."""
+    def is_end(self, effect: object, *, is_first: bool) -> bool:
+        """Tell whether the node is to end before this effect; never before the first one."""
         ...
 
     def end(self, step: StepUnderWay[E, A]) -> bool:

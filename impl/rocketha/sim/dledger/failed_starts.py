@@ -56,6 +56,5 @@ def fail_a_start(member: LedgerMember[Any, Any, Any], around: _Surroundings, num
     ending = Ending(end=rng.choice(ENDS), rng=rng)
     failure = DiskFailure(fault=fault, operations=operations, ending=ending)
     if member.fails_to_start(failure):
-        around.counts.add(fault)
         words = f"operation {operations} of the disk of {name} fails while it starts"
         injection.note(f"{words} ({fault.value}): {ending.end.value}")

@@ -32,6 +32,7 @@ _NEEDS_ROOM: Final = ("write", "truncate")
 _REASONS: Final = {
     Fault.DISK_ERROR: "Input/output error",
     Fault.DISK_FULL: "No space left on device",
+    Fault.CUT_IN_STEP: "The node ends",
 }
 
 
@@ -40,7 +41,8 @@ class DiskFailure:
     """An operation that fails, and what becomes of the node then."""
 
     fault: Fault
-    """DISK_ERROR or DISK_FULL, which concerns only what needs room."""
+    """DISK_ERROR; DISK_FULL, which concerns only what needs room; or CUT_IN_STEP: the disk works,
+    and its node ends before the operation."""
     operations: int
     """So many operations are done before."""
     ending: Ending
@@ -49,7 +51,7 @@ class DiskFailure:
 class FailingDisk(CutDisk):
     """The disk of a machine; it works until it is told to fail."""
 
-    __slots__ = ("_left", "_memory", "failure", "syncs")
+    __slots__ = ("_left", "_memory", "ends_before", "failure", "syncs")
 
     def __init__(self, disk: MemoryDisk) -> None:
         """Pass operations on to a disk."""
@@ -60,6 +62,8 @@ class FailingDisk(CutDisk):
         """The one that is to come."""
         self.syncs = 0
         """So many files were synchronized."""
+        self.ends_before: Callable[[str], Ending | None] = _never
+        """Hears each operation, as `name path`, and says how the node ends before it."""
 
     def fail(self, failure: DiskFailure | None) -> None:
         """Let an operation fail; None: none."""
@@ -79,11 +83,15 @@ class FailingDisk(CutDisk):
         try:
             super().fsync(path)
         except DiskError:
-            self._memory.fail_fsync(path)
+            if self.failure is not None and self.failure.fault is Fault.DISK_ERROR:
+                self._memory.fail_fsync(path)
             raise
         self.syncs += 1
 
     def _count(self, operation: str, path: str) -> None:
+        ending = self.ends_before(f"{operation} {path}")
+        if ending is not None:
+            self.fail(DiskFailure(fault=Fault.CUT_IN_STEP, operations=0, ending=ending))
         failure = self.failure
         if failure is None:
             return
@@ -95,10 +103,15 @@ class FailingDisk(CutDisk):
         raise DiskError(path, reason=_REASONS[failure.fault])
 
 
+def _never(operation: str) -> None:
+    del operation
+
+
 def copied_files(files: DLedgerFiles, device: FailingDisk) -> DLedgerFiles:
     """Return the open files of a node on a copy of its disk, which works."""
-    without_failure = {id(device.failure): None}  # it has a random source, which takes long
-    copied, works = copy.deepcopy((files, device), without_failure)
+    # a failure has a random source, which takes long, and who hears operations is the node
+    without = {id(device.failure): None, id(device.ends_before): _never}
+    copied, works = copy.deepcopy((files, device), without)
     works.fail(None)
     return copied
 

@@ -34,7 +34,7 @@ from rocketha.sim.dledger.failing_disk import (
     is_done_on,
 )
 from rocketha.sim.dledger.surviving_files import SurvivingFiles
-from rocketha.sim.engine.crash_points import CrashPoints, Ending
+from rocketha.sim.engine.crash_points import DISCARD, START, CrashPoints, Ending
 from rocketha.sim.engine.failure import CoreFailure
 from rocketha.sim.engine.fault_injector import FaultTarget
 from rocketha.sim.engine.faults import Fault, FaultCounts
@@ -156,7 +156,11 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
         """Its files before the effect under way, while its disk is about to fail."""
         self._is_cut = False
         """It ends in the step under way, and its files are looked at for the last time."""
+        self._cut_start: DiskFailure | None = None
+        """Its next start ends in the middle."""
         self._surviving = SurvivingFiles(machine.disk, STORE, self.files)
+        points = cluster.crash_points
+        machine.device.ends_before = lambda operation: points.operates(config.self_id, operation)
         self._slow_until_ms = 0
         self._still_until_ms = 0
         self._held: dict[int, Callable[[], None]] = {}
@@ -199,6 +203,12 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
         """Open its files with a state machine that has applied nothing, and return its node."""
         node = self.machine
         self.go_on()
+        cut, self._cut_start = self._cut_start, None
+        if cut is not None and not node.is_damaged:
+            self.fails_to_start(cut)
+        if self._begins(DISCARD if node.is_damaged else START):
+            self._is_cut_short(None)
+            self._begins(START)
         self._surviving.starts()
         options = replace(STORE, discard_damaged_log=node.is_damaged)
         with self._damaged_by_bugs():
@@ -216,19 +226,31 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
 
     def fails_to_start(self, failure: DiskFailure) -> bool:
         """Try to start on a disk that fails meanwhile, and tell whether that ended it."""
+        self._begins(START)
+        return self._is_cut_short(failure)
+
+    def _is_cut_short(self, failure: DiskFailure | None) -> bool:
+        """Try to start, and tell whether this failure ended it, or the crash point that is due."""
         node = self.machine
         node.device.fail(failure)
         try:
             with self._damaged_by_bugs():
                 DLedgerFiles.open(node.device, STORE, self.new_machine())
         except DiskError:
-            if failure.ending.end is not Fault.PROCESS_CRASH:
-                is_torn = failure.ending.end is Fault.TORN_WRITE
-                node.lose_power(failure.ending.rng if is_torn else None)
+            struck = node.device.failure
+            assert struck is not None
+            self._cluster.counts.add(struck.fault)
+            if struck.ending.end is not Fault.PROCESS_CRASH:
+                is_torn = struck.ending.end is Fault.TORN_WRITE
+                node.lose_power(struck.ending.rng if is_torn else None)
             return True
         finally:
             node.device.fail(None)
         return False
+
+    def _begins(self, what: str) -> bool:
+        """Count an effect or a start; tell whether the node may end in the middle of it."""
+        return self._cluster.crash_points.begins(self.config.self_id, what)
 
     @contextmanager
     def _damaged_by_bugs(self) -> Iterator[None]:
@@ -329,15 +351,19 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
         machine.device.fail(None)
         self._cluster.counts.add(failure.fault)
         effect, *rest = step.rest
-        if failure.ending.end is not Fault.PROCESS_CRASH:
-            machine.lose_power(failure.ending.rng)
+        ending = failure.ending
+        if ending.end is not Fault.PROCESS_CRASH:
+            loses_all = failure.fault is Fault.CUT_IN_STEP and ending.end is Fault.POWER_CUT
+            machine.lose_power(None if loses_all else ending.rng)
+        if ending.start_operations is not None:
+            self._cut_start = replace(failure, operations=ending.start_operations)
         with self._damaged_by_bugs():
             is_done = is_done_on(machine.disk, effect, before, STORE, self.new_machine)
         machine.opened = before
         if is_done:
             self.host.perform(effect, step.action)
         self._end(replace(step, rest=tuple(rest)), is_shown=is_done or bool(step.done))
-        self._cluster.end_in_step(machine, replace(failure.ending, end=Fault.PROCESS_CRASH))
+        self._cluster.end_in_step(machine, replace(ending, end=Fault.PROCESS_CRASH))
         return True
 
     # ---- timers ----
@@ -364,10 +390,11 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
 
     # ---- the seam: it ends between two effects of a step ----
 
-    def is_end(self, *, is_first: bool) -> bool:
+    def is_end(self, effect: object, *, is_first: bool) -> bool:
         """Count a seam, and tell whether the node ends there."""
-        device = self.machine.device
-        self._before = copied_files(self.files(), device) if device.failure else None
+        device, may_end = self.machine.device, self._begins(type(effect).__name__)
+        fails = may_end or device.failure is not None
+        self._before = copied_files(self.files(), device) if fails else None
         if is_first:
             return False
         self._ending = self._cluster.crash_points.passes(self.config.self_id)

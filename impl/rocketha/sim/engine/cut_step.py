@@ -174,8 +174,9 @@ class StepCutter(Generic[S, E, A]):
         self._before: tuple[MemoryDisk, Offset] | None = None
         self._ending: Ending | None = None
 
-    def is_end(self, *, is_first: bool) -> bool:
+    def is_end(self, effect: object, *, is_first: bool) -> bool:
         """Count a seam, and tell whether the node ends there."""
+        del effect
         node, points = self._node, self._crash_points
         if is_first:
             near = points.is_near(self._name)

@@ -8,7 +8,7 @@ schedule give the same run, always and everywhere, whatever the protocol is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Generic, Protocol, TypeVar
 
@@ -24,7 +24,7 @@ from rocketha.obligations.obligation import (
 from rocketha.recording.record import NodeHeader, NodeRecord
 from rocketha.recording.recorder import NOT_RECORDED, MachineRecording, Recording
 from rocketha.sim.engine.clock import MachineClock
-from rocketha.sim.engine.crash_points import CrashPoints
+from rocketha.sim.engine.crash_points import CrashPoints, DiskUse
 from rocketha.sim.engine.failure import CoreFailure
 from rocketha.sim.engine.faults import Fault, FaultCounts, FaultPlan
 from rocketha.sim.engine.network import Network
@@ -171,6 +171,8 @@ class SimulatedRun:
     """When the faults ended; None: they had not when the run was stopped."""
     seams: Mapping[str, int]
     """Node -> how often it could have ended between two effects of a step."""
+    disk_use: Mapping[str, Sequence[DiskUse]]
+    """Node -> its effects and starts that changed its disk, of nodes that end in the middle."""
     obligations: ObligationFindings
     """What nodes had to do in time, and what they missed."""
 
@@ -268,6 +270,7 @@ def simulate(
         healed_ms=streams.healed_ms,
         obligations=check_obligations(simulation.obligations, recorded),
         seams=dict(environment.crash_points.passed),
+        disk_use=environment.crash_points.disk_use,
     )
 
 
