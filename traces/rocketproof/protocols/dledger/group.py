@@ -85,6 +85,11 @@ class MemberLook(Protocol):
         ...
 
     @property
+    def has_kept(self) -> bool:
+        """Tell whether a power cut leaves its term and vote on its disk."""
+        ...
+
+    @property
     def own_answer(self) -> tuple[str, int] | None:
         """Return what it has answered itself in its present round; None: there is none."""
         ...
@@ -133,12 +138,18 @@ class GroupFollower:
         """Look at a member before anything happens."""
         self.seen[look.name] = look.seen((), 0)
 
-    def starts_again(self, look: MemberLook) -> Told:
-        """Look at a member that is back: it was down."""
+    def starts_again(self, look: MemberLook) -> Told | None:
+        """Look at a member that is back: it was down.
+
+        None: it had written nothing, so it is as if it had not been there before; it does not go to
+        a new term, since it has not led in any.
+        """
         name, before = look.name, self.seen[look.name]
         log = self._log_of(look, before)
-        self.seen[name] = look.seen(log, before.inc + 1)
         self._answers[name] = {}
+        if not look.has_kept and look.seen(log, before.inc) == before:
+            return None
+        self.seen[name] = look.seen(log, before.inc + 1)
         if self.seen[name].refill != before.refill:
             return "Discard", (name, 0)
         return "Crash", (name, len(log))

@@ -116,7 +116,9 @@ class PartRecords(RecordProjection):
                 self._group.begins(member)
             else:
                 self._group.ended_within(member)
-                self._make(self._group.starts_again(member))
+                back = self._group.starts_again(member)
+                if back is not None:
+                    self._make(back)
             return
         heard = [_heard(one) for one in record.heard]
         try:

@@ -16,7 +16,8 @@ it is not asked. After every action the whole state is read from the real one:
 | agreed               | the longest log of which a leader has said that it is committed      |
 | all else             | the member's memory                                                  |
 
-A member that is down has the state that it had; when it is back, that was a Crash, or a Discard.
+A member that is down has the state that it had; when it is back, that was a Crash, or a
+Discard; or nothing, if it had neither written a term nor learnt anything.
 """
 
 from __future__ import annotations

@@ -137,6 +137,11 @@ class RecordedMember:
         return self.shown.begin + len(self._log)
 
     @property
+    def has_kept(self) -> bool:
+        """Tell whether a power cut leaves its term and vote on its disk."""
+        return self.shown.kept is not None
+
+    @property
     def own_answer(self) -> tuple[str, int] | None:
         """Return what it has answered itself in its present round; None: there is none."""
         if self.shown.own_answer is None:
@@ -233,7 +238,9 @@ class DLedgerRecords(RecordProjection):
             if record.incarnation == 1:
                 self._group.begins(member)
             else:
-                self._make(record.node, self._group.starts_again(member))
+                told = self._group.starts_again(member)
+                if told is not None:
+                    self._make(record.node, told)
             return
         sent, arrived = [frame_of(one) for one in record.sent], [one.id for one in received]
         for missed in self._said.before_step(record.node, record.event, arrived):

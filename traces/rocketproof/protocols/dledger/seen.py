@@ -92,6 +92,11 @@ class RunningMember:
         return self._store.end_index
 
     @property
+    def has_kept(self) -> bool:
+        """Tell whether a power cut leaves its term and vote on its disk."""
+        return self._member.on_disk().kept is not None
+
+    @property
     def own_answer(self) -> tuple[str, int] | None:
         """Return what it has answered itself in its present round; None: there is none."""
         voting = self._member.state.elector.round
