@@ -1,16 +1,22 @@
 """Every crash point of a run, one after the other: the same seed, and a node that ends there.
 
-A run passes seams, one between any two effects of a step (`rocketha.sim.engine.crash_points`). Up
-to the seam the run is the same; behind it the node is down, comes back soon, and everything else
-goes on. What comes of it is held against the specification, by whole states and by what the nodes
-wrote, against what is promised to clients, and it must come back to life: as any run.
+A run passes seams, one between any two effects of a step, and nodes use disks: each operation of an
+effect or a start is a crash point, too (`rocketha.sim.engine.crash_points`). Up to it the run is
+the same; behind it the node is down, comes back soon, and everything else goes on. What comes of it
+is held against the specification, by whole states and by what the nodes wrote, against what is
+promised to clients, and it must come back to life: as any run.
+
+Operations are alike that do the same to the same kind of file in the same kind of effect. A run has
+hundreds of some, and one of others.
 """
 
 from __future__ import annotations
 
 import gc
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from random import Random
 from typing import Final
 
 from rocketha.sim.engine.crash_points import ENDS, CrashPoint
@@ -26,9 +32,16 @@ from rocketproof.shrinking import Failure, How
 from rocketproof.trace_inputs import SpecChoice
 from tlatrace.corpus.processes import run_tasks
 
-__all__ = ["Crashed", "crash_points", "judge_crash_point", "run_crash_points"]
+__all__ = [
+    "Crashed",
+    "crash_points",
+    "judge_crash_point",
+    "operation_points",
+    "run_crash_points",
+]
 
 _POINTS_A_TASK: Final = 6
+_NUMBER: Final = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,15 +74,56 @@ def crash_points(
     protocol: str, seed: int, options: SimOptions, ends: Sequence[Fault] = ENDS
 ) -> tuple[Scheduled, ...]:
     """Return the runs that end a node at each seam of a seed's run, in each of these ways."""
-    scheduled = Scheduled(protocol=protocol, seed=seed, options=options, schedule=UNRESTRICTED)
-    possible = [end for end in ends if end in PROTOCOLS[protocol].faults]
     return tuple(
-        replace(scheduled, schedule=replace(UNRESTRICTED, crash_point=point))
+        _with_point(protocol, seed, options, CrashPoint(node=node, seam=seam, end=end))
         for node, passed in sorted(PROTOCOLS[protocol].observe(seed, options).seams.items())
         for seam in range(1, passed + 1)
-        for end in possible
-        for point in (CrashPoint(node=node, seam=seam, end=end),)
+        for end in _possible(protocol, ends)
     )
+
+
+def operation_points(
+    protocol: str,
+    seed: int,
+    options: SimOptions,
+    ends: Sequence[Fault] = ENDS,
+    *,
+    alike: int | None = None,
+) -> tuple[tuple[Scheduled, ...], ...]:
+    """Return the runs that end a node before each operation of a disk, in each of these ways.
+
+    Those with operations that are alike are together: all, or so many, which the seed draws.
+    """
+    kinds: dict[str, list[CrashPoint]] = {}
+    for node, uses in sorted(PROTOCOLS[protocol].observe(seed, options).disk_use.items()):
+        for use in uses:
+            for number, operation in enumerate(use.operations, start=1):
+                kind = f"{use.what}: {_NUMBER.sub('N', operation)}"
+                kinds.setdefault(kind, []).extend(
+                    CrashPoint(node=node, effect=use.number, operation=number, end=end)
+                    for end in _possible(protocol, ends)
+                )
+    rng = Random(seed)
+    return tuple(
+        tuple(
+            _with_point(protocol, seed, options, point)
+            for point in (points if alike is None else _some(points, alike, rng))
+        )
+        for _, points in sorted(kinds.items())
+    )
+
+
+def _some(points: Sequence[CrashPoint], count: int, rng: Random) -> list[CrashPoint]:
+    return sorted(rng.sample(points, min(count, len(points))))
+
+
+def _possible(protocol: str, ends: Sequence[Fault]) -> list[Fault]:
+    return [end for end in ends if end in PROTOCOLS[protocol].faults]
+
+
+def _with_point(protocol: str, seed: int, options: SimOptions, point: CrashPoint) -> Scheduled:
+    schedule = replace(UNRESTRICTED, crash_point=point)
+    return Scheduled(protocol=protocol, seed=seed, options=options, schedule=schedule)
 
 
 def run_crash_points(

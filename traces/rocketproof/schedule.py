@@ -8,9 +8,10 @@ The file is JSON. `only` has the points that may happen: kind, then whose, then 
      "only": {"put": {"p1": [3, 8]}, "reset": {"": [1]}},
      "heal_ms": null, "stop_ms": 1873, "redrawn": 0, "events": 21}
 
-`crash_point`, which may be left out, ends a node in the middle of a step:
+`crash_point`, which may be left out, ends a node in the middle of a step, or of an effect or start:
 
      "crash_point": {"node": "b2", "seam": 17, "end": "process-crash"}
+     "crash_point": {"node": "b2", "effect": 31, "operation": 2, "end": "power-cut"}
 
 `events` is where the trace of the run is cut: whoever looks for a fault looks no further.
 """
@@ -67,8 +68,10 @@ class _Options(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 class _CrashPoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     node: str
-    seam: int
     end: str
+    seam: int | None = None
+    effect: int | None = None
+    operation: int | None = None
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -111,9 +114,10 @@ def schedule_json(run: Scheduled) -> dict[str, Json]:
     point = schedule.crash_point
     ends: dict[str, Json] = {}
     if point is not None:
-        ends = {
-            "crash_point": {"node": point.node, "seam": point.seam, "end": point.end.value},
-        }
+        where: dict[str, Json] = {"effect": point.effect, "operation": point.operation}
+        if point.seam:
+            where = {"seam": point.seam}
+        ends = {"crash_point": {"node": point.node, **where, "end": point.end.value}}
     return {
         **ends,
         "only": None if schedule.only is None else _by_kind(schedule.only),
@@ -196,11 +200,18 @@ def _crash_point(found: _CrashPoint | None) -> CrashPoint | None:
     """Raises: ValueError"""
     if found is None:
         return None
-    _within("seam", found.seam, 1, None)
+    for name in ("seam", "effect", "operation"):
+        _within(name, getattr(found, name), 1, None)
     end = Fault(found.end)
     if end not in ENDS:
         raise ValueError(f"no node ends by {end}")
-    return CrashPoint(node=found.node, seam=found.seam, end=end)
+    match found.seam, found.effect, found.operation:
+        case int(seam), None, None:
+            return CrashPoint(node=found.node, seam=seam, end=end)
+        case None, int(effect), int(operation):
+            return CrashPoint(node=found.node, effect=effect, operation=operation, end=end)
+        case _:
+            raise ValueError("a crash point has a seam, or an effect and an operation")
 
 
 def _points(only: dict[str, dict[str, list[int]]]) -> Iterable[InjectionPoint]:

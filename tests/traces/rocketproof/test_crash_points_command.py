@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,14 @@ from click.testing import CliRunner
 
 from rocketha.legacy_ha.connections import LegacyCore
 from rocketha.runtime.effects import AppendLog, SendPacket
+from rocketha.sim.engine.crash_points import ENDS, CrashPoint
+from rocketha.sim.engine.faults import Fault
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.random_source import UNRESTRICTED
 from rocketha.sim.legacy_replication import cluster as legacy
 from rocketproof.cli import main
+from rocketproof.protocols import PROTOCOLS
+from rocketproof.schedule import Scheduled, read_scheduled, scheduled_json
 from tests.impl.reordered import Reordered, moved_before
 
 LEGACY = ["crash-points", "legacy_replication", "--workers", "1"]
@@ -80,3 +87,66 @@ def test_a_schedule_with_another_end_is_refused(tmp_path: Path) -> None:
     )
     assert result.exit_code == 2
     assert "no node ends by delay" in result.output
+
+
+OPERATIONS = ["crash-points", "dledger", "--at", "operations", "--workers", "1"]
+
+
+def test_members_end_before_operations_of_their_disks(tmp_path: Path) -> None:
+    few = ["--seeds", "1", "--alike", "1", "--every", "9", "--end", "power-cut"]
+    result = CliRunner().invoke(main, [*OPERATIONS, *few, "--out", str(tmp_path / "out")])
+    assert result.exit_code == 0, result.output
+    assert result.output.rstrip().endswith("0 failing")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["lock_quorum", "--at", "operations", "--seeds", "1"], 3, "0 of 0 crash points"),
+        (["dledger", "--alike", "1", "--seeds", "1"], 2, "--alike is for --at operations"),
+    ],
+)
+def test_operations_that_nobody_counts(arguments: list[str], code: int, said: str) -> None:
+    result = CliRunner().invoke(main, ["crash-points", *arguments])
+    assert result.exit_code == code, result.output
+    assert said in result.output
+
+
+def scheduled(point: CrashPoint) -> Scheduled:
+    return Scheduled(
+        protocol="dledger",
+        seed=3,
+        options=SimOptions(),
+        schedule=replace(UNRESTRICTED, crash_point=point),
+    )
+
+
+@pytest.mark.parametrize(
+    "point",
+    [
+        CrashPoint(node="b2", seam=17, end=Fault.PROCESS_CRASH),
+        CrashPoint(node="b2", effect=31, operation=2, end=Fault.POWER_CUT),
+    ],
+)
+def test_a_schedule_keeps_its_crash_point(tmp_path: Path, point: CrashPoint) -> None:
+    path = tmp_path / "schedule.json"
+    path.write_bytes(scheduled_json(scheduled(point)))
+    bugs = {name: plug.bugs for name, plug in PROTOCOLS.items()}
+    assert read_scheduled(path, bugs) == scheduled(point)
+
+
+@pytest.mark.parametrize(
+    "where",
+    [{}, {"seam": 1, "effect": 1, "operation": 1}, {"effect": 1}, {"operation": 1}],
+)
+def test_a_crash_point_is_at_a_seam_or_at_an_operation(
+    tmp_path: Path, where: dict[str, int]
+) -> None:
+    path = tmp_path / "schedule.json"
+    content = json.loads(scheduled_json(scheduled(CrashPoint(node="b1", seam=1, end=ENDS[0]))))
+    content["crash_point"] = {"node": "b1", "end": "power-cut", **where}
+    path.write_text(json.dumps(content))
+    result = CliRunner().invoke(main, ["simulate", "dledger", "--schedule", str(path)])
+    assert result.exit_code == 2
+    assert "a crash point has a seam, or an effect and an operation" in result.output

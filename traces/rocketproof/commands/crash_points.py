@@ -10,15 +10,19 @@ from typing import Final
 
 import click
 
-from rocketha.sim.engine.crash_points import ENDS
-from rocketha.sim.engine.faults import Fault
+from rocketha.sim.engine.crash_points import ENDS, CrashPoint
 from rocketha.sim.engine.options import SimOptions
 from rocketproof.commands.seed_range import seed_range
 from rocketproof.commands.simulation_options import refuse_strange_options, simulation_options
-from rocketproof.crash_points import Crashed, crash_points, run_crash_points
+from rocketproof.crash_points import (
+    Crashed,
+    crash_points,
+    operation_points,
+    run_crash_points,
+)
 from rocketproof.names import Named
 from rocketproof.protocols import PROTOCOLS
-from rocketproof.schedule import scheduled_json
+from rocketproof.schedule import Scheduled, scheduled_json
 from rocketproof.shrinking import How
 from rocketproof.trace_inputs import SpecChoice
 
@@ -27,6 +31,9 @@ __all__ = ["command"]
 _SHOWN: Final = 20
 """So many failing crash points are shown."""
 _SCHEDULE: Final = "crash-point.json"
+_SEAMS: Final = "seams"
+_OPERATIONS: Final = "operations"
+_PLACES: Final = (_SEAMS, _OPERATIONS)
 
 
 def _seeds(_context: click.Context, _param: click.Parameter, text: str) -> range:
@@ -45,6 +52,21 @@ def _seeds(_context: click.Context, _param: click.Parameter, text: str) -> range
     type=click.Choice([end.value for end in ENDS]),
     multiple=True,
     help="How nodes end; may be given more than once. Without it in every way.",
+)
+@click.option(
+    "--at",
+    "place",
+    type=click.Choice(_PLACES),
+    default=_SEAMS,
+    show_default=True,
+    help="Where nodes end: between effects, or before operations of their disks, in an effect or "
+    "while they start.",
+)
+@click.option(
+    "--alike",
+    type=click.IntRange(min=1),
+    help="Of operations that do the same to the same kind of file in the same kind of effect, try "
+    "so many, which the seed draws. Without it all.",
 )
 @click.option(
     "--every",
@@ -70,6 +92,8 @@ def command(
     protocol: str,
     seeds: range,
     ends: Sequence[str],
+    place: str,
+    alike: int | None,
     every: int,
     clients: bool,
     workers: int,
@@ -79,16 +103,25 @@ def command(
     """End a node of PROTOCOL between any two effects of any step, one run for each.
 
     A run of a seed has a crash point for each two effects that follow each other in a step, of each
-    node, and for each way to end there. Each is a run of its own, which is held against the TLA+
-    text by whole states and by what its nodes wrote, against what is promised to clients, and must
-    come back to life.
+    node, and for each way to end there; with --at operations, before each operation that changes a
+    disk or makes something durable, where the simulation has such disks: those of DLedger's
+    members. Each is a run of its own, which is held against the TLA+ text by whole states and by
+    what its nodes wrote, against what is promised to clients, and must come back to life.
 
     Exit codes: 0 all runs conform; 1 one does not; 3 runs did not come back to life, or no node
     ended at a crash point.
     """
     refuse_strange_options(options, PROTOCOLS[protocol].simulation)
     chosen = [end for end in ENDS if not ends or end.value in ends]
-    runs = [run for seed in seeds for run in crash_points(protocol, seed, options, chosen)]
+    if alike is not None and place != _OPERATIONS:
+        raise click.UsageError(f"--alike is for --at {_OPERATIONS}")
+    runs: list[Scheduled] = []
+    for seed in seeds:
+        if place == _SEAMS:
+            runs += crash_points(protocol, seed, options, chosen)
+        else:
+            kinds = operation_points(protocol, seed, options, chosen, alike=alike)
+            runs += (run for some in kinds for run in some)
     choice = None if clients else SpecChoice(spec_root=spec_root)
     found = list(run_crash_points(runs[::every], choice, workers=workers))
     failing = sorted((one for one in found if one.how is not None), key=_place)
@@ -114,13 +147,12 @@ def _exit_code(struck: int, failing: Sequence[Crashed]) -> int:
     return 3 if failing or not struck else 0
 
 
-def _place(one: Crashed) -> tuple[int, str, int, Fault]:
-    return one.scheduled.seed, one.point.node, one.point.seam, one.point.end
+def _place(one: Crashed) -> tuple[int, CrashPoint]:
+    return one.scheduled.seed, one.point
 
 
 def _where(one: Crashed) -> str:
-    point = one.point
-    return f"seed {one.scheduled.seed}, {point.node} at seam {point.seam} by {point.end.value}"
+    return f"seed {one.scheduled.seed}, {one.point}"
 
 
 def _write(folder: Path, one: Crashed) -> None:

@@ -24,7 +24,7 @@ from rocketha.sim.engine.crash_points import CrashPoint
 from rocketha.sim.engine.faults import Fault
 from rocketha.sim.engine.random_source import UNRESTRICTED
 from rocketha.sim.engine.report import SimReport
-from rocketproof.crash_points import crash_points
+from rocketproof.crash_points import crash_points, operation_points
 from rocketproof.engines import Judges, match_by_model
 from rocketproof.implementation_mutation.limits import NoEnd, cpu_limit, memory_limit
 from rocketproof.implementation_mutation.line_watch import LineWatch
@@ -53,7 +53,7 @@ _RUN_CPU_S: Final = 10.0
 """A run of a DLedger group, with its traces, takes 1 s as it is."""
 _JUDGE_S: Final = 10.0
 """Of a trace; who has not judged it then is undecided, which rejects nothing."""
-_ALL_CPU_S: Final = 60.0
+_ALL_CPU_S: Final = 90.0
 """Of a mutation whose runs and judges take longer, no more are made: eight runs of a DLedger group,
 with their traces, take half of it."""
 _JUDGED_EVENTS: Final = 3_000
@@ -92,21 +92,32 @@ def examine(task: RunTask, watch: LineWatch) -> Examined:
 def _runs(task: RunTask) -> Iterator[RunKey]:
     """Yield the runs of a task, and those of crash points that are drawn."""
     yield from task.runs
-    for run in task.runs if task.points else ():
-        options = PROTOCOLS[task.protocol].configured(run.seed)
-        points = crash_points(task.protocol, run.seed, options)
-        drawn = Random(run.seed).sample(points, min(task.points, len(points)))
-        for scheduled in drawn:
+    for run in task.runs:
+        for scheduled in _drawn(task, run.seed):
             point = scheduled.schedule.crash_point
             assert point is not None
-            yield RunKey(run.seed, (point.node, point.seam, point.end.value))
+            at = (point.node, point.seam, point.effect, point.operation, point.end.value)
+            yield RunKey(run.seed, at)
+
+
+def _drawn(task: RunTask, seed: int) -> Iterator[Scheduled]:
+    """Draw crash points of a seed: of seams any, and of operations one of each kind drawn."""
+    options, rng = PROTOCOLS[task.protocol].configured(seed), Random(seed)
+    if task.seams:
+        points = crash_points(task.protocol, seed, options)
+        yield from rng.sample(points, min(task.seams, len(points)))
+    if task.operations:
+        kinds = operation_points(task.protocol, seed, options, alike=1)
+        for some in rng.sample(kinds, min(task.operations, len(kinds))):
+            yield from some
 
 
 def _scheduled(protocol: str, run: RunKey) -> Scheduled:
     schedule = UNRESTRICTED
     if run.crash_point is not None:
-        node, seam, end = run.crash_point
-        schedule = replace(schedule, crash_point=CrashPoint(node=node, seam=seam, end=Fault(end)))
+        node, seam, effect, operation, end = run.crash_point
+        point = CrashPoint(node=node, seam=seam, effect=effect, operation=operation, end=Fault(end))
+        schedule = replace(schedule, crash_point=point)
     return Scheduled(
         protocol=protocol,
         seed=run.seed,

@@ -38,10 +38,14 @@ WITHOUT_ERRORS: Final = TRACES | {
     Column.CRASH_POINTS,
 }
 ALL_RUNS: Final = WITHOUT_ERRORS | {Column.ERRORS}
-_POINTS: Final = 12
-"""So many crash points of each of..."""
-_SEEDS_WITH_POINTS: Final = 2
-"""...the first seeds are tried of what nothing else rejects."""
+_SEAMS: Final = 12
+"""So many crash points between effects, of each of..."""
+_SEEDS_WITH_SEAMS: Final = 2
+"""...the first seeds, are tried of what nothing else rejects,..."""
+_OPERATIONS: Final = 6
+"""...and before so many kinds of operations of disks, of each of..."""
+_SEEDS_WITH_OPERATIONS: Final = 10
+"""...these."""
 
 GROUPS: Final[Mapping[str, frozenset[Column]]] = {
     **{column.value: frozenset({column}) for column in (Column.WHOLE_STATES, Column.RECORDS)},
@@ -236,8 +240,14 @@ def _baseline(sample: Sample, *, workers: int) -> _Baseline:
         for at in range(min(workers, len(keys)))
     ]
     tasks += [
-        RunTask(protocol=sample.protocol, runs=(key,), watched=watched, points=_POINTS)
-        for key in keys[:_SEEDS_WITH_POINTS]
+        RunTask(
+            protocol=sample.protocol,
+            runs=(key,),
+            watched=watched,
+            seams=_SEAMS if number < _SEEDS_WITH_SEAMS else 0,
+            operations=_OPERATIONS,
+        )
+        for number, key in enumerate(keys[:_SEEDS_WITH_OPERATIONS])
     ]
     if sample.tests:
         tasks.append(RunTask(protocol=sample.protocol, runs=(), tests=sample.tests))

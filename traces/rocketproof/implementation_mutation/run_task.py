@@ -36,8 +36,8 @@ class Column(StrEnum):
     ERRORS = "errors"
     """A run stops with an error, or does not end."""
     CRASH_POINTS = "crash points"
-    """Any of these, of a run in which a node ends between two effects of a step; such runs are made
-    only of what nothing else rejects."""
+    """Any of these, of a run in which a node ends between two effects of a step, or before an
+    operation of its disk; such runs are made only of what nothing else rejects."""
     UNIT_TESTS = "unit tests"
 
 
@@ -75,15 +75,17 @@ class RunKey:
     """A run of a seed; with a crash point a node ends there."""
 
     seed: int
-    crash_point: tuple[str, int, str] | None = None
-    """(node, seam, how it ends), as `rocketha.sim.engine.crash_points` has them."""
+    crash_point: tuple[str, int, int, int, str] | None = None
+    """(node, seam, effect, operation, how it ends), as `rocketha.sim.engine.crash_points` has
+    them."""
 
     def __str__(self) -> str:
         """Say it: "seed 3", "seed 3 with power-cut of b1 at seam 7"."""
         if self.crash_point is None:
             return f"seed {self.seed}"
-        node, seam, how = self.crash_point
-        return f"seed {self.seed} with {how} of {node} at seam {seam}"
+        node, seam, effect, operation, how = self.crash_point
+        where = f"at seam {seam}" if seam else f"before operation {operation} of effect {effect}"
+        return f"seed {self.seed} with {how} of {node} {where}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +101,10 @@ class RunTask:
     """File -> lines; the result says which of them each run executes."""
     digests: Mapping[RunKey, Digests] = field(default_factory=dict, hash=False)
     """What runs are without a mutation: they are judged already."""
-    points: int = 0
-    """Without a mutation: of each seed so many crash points are drawn and run, too."""
+    seams: int = 0
+    """Without a mutation: of each seed so many seams are drawn..."""
+    operations: int = 0
+    """...and of so many kinds an operation of a disk, and a node ends there."""
     tests: tuple[Path, ...] = ()
     """Run the tests of these folders, and nothing else."""
 
