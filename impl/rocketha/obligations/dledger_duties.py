@@ -6,7 +6,7 @@
 | term and vote kept | anything is sent, they are written, or   | the disk has them, and when it   |
 |                    | a start has read them                    | may vote after its log was lost  |
 | entries applied    | more is committed, and need not wait     | all of it is applied             |
-| snapshots saved    | so many entries are applied              | a newer snapshot                 |
+| snapshots saved    | so many entries are applied              | a newer snapshot, and not before |
 | logs cut           | a snapshot was saved                     | the log begins behind it         |
 | files removed      | the log is cut, or the member starts     | no file that has nothing of it   |
 | entries committed  | a majority has acknowledged an entry of  | it is committed                  |
@@ -166,6 +166,10 @@ class Duties:
         yield from _frees(turn)
         if after["committed"] != before["committed"] and not self.settings["apply_wait_ms"]:
             yield APPLIED, after["applied"] == min(after["committed"], after.end)
+        is_installed = heard is not None and heard.code == DLedgerRequestCode.INSTALL_SNAPSHOT
+        if after["snapshot"] > before["snapshot"] and not is_installed:
+            since = after["snapshot"] - before["snapshot"]
+            yield SAVED, since >= self.settings["snapshot_threshold"]
         if not self.settings["enable_snapshot"] or after["applied"] == before["applied"]:
             return
         yield SAVED, after["applied"] - after["snapshot"] < self.settings["snapshot_threshold"]

@@ -142,6 +142,14 @@ def with_files_left(record: NodeRecord) -> NodeRecord:
     return msgspec.structs.replace(record, state=state)
 
 
+def with_a_snapshot_of_all(record: NodeRecord) -> NodeRecord:
+    """Let a snapshot be saved whenever an entry is applied."""
+    if "applied" not in record.state:
+        return record
+    state = {**record.state, "snapshot": record.state["applied"]}
+    return msgspec.structs.replace(record, state=state)
+
+
 def hasty(record: NodeRecord) -> NodeRecord:
     return msgspec.structs.replace(record, shows_ms=record.shows_ms // 2)
 
@@ -170,6 +178,7 @@ VOTE, HEART_BEAT, PUSH = 51001, 51002, 51004
         ("entries applied", without("applied")),
         ("queues worked off", without("applied")),
         ("snapshots saved", without("snapshot")),
+        ("snapshots saved", with_a_snapshot_of_all),
         ("logs cut", without("begin", "log")),
         ("entries committed", without("committed")),
         ("leaderships begun", silent("COMPARE")),
