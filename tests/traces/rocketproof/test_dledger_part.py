@@ -60,7 +60,7 @@ def test_all_members_may_be_looked_at(seed: int) -> None:
     [
         (9, "b1", 8, "SaveSnapshot"),
         (23, "b1", 3, "CutLog"),
-        (81, "b3", 4, "InstallSnapshot"),
+        (4, "b2", 8, "InstallSnapshot"),
     ],
 )
 def test_the_disk_may_have_a_snapshot_more_than_was_written_down(

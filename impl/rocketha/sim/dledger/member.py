@@ -51,8 +51,8 @@ H = TypeVar("H")
 A = TypeVar("A")
 
 STORE: Final = StoreOptions(
-    mapped_file_size_for_entry_data=SizeBytes(4_096),
-    mapped_file_size_for_entry_index=SizeBytes(64 * INDEX_UNIT_SIZE),
+    mapped_file_size_for_entry_data=SizeBytes(1_024),
+    mapped_file_size_for_entry_index=SizeBytes(16 * INDEX_UNIT_SIZE),
 )
 """Small files, so that runs have several."""
 _SLOW_SYNC_MS: Final = 40
