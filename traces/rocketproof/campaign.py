@@ -66,6 +66,8 @@ class SeedResult:
     """What promises were kept of: see `Simulation.clients`."""
     due: tuple[tuple[str, int], ...] = ()
     """Obligation of nodes -> occasions on which it was due."""
+    promises: tuple[str, ...] = ()
+    """Those that are broken."""
 
     @property
     def fails(self) -> bool:
@@ -85,6 +87,15 @@ class Campaign:
     due: Counter[str] = field(default_factory=Counter)
     failing: list[SeedResult] = field(default_factory=list)
     """In the order of their seeds."""
+
+    @property
+    def broken(self) -> dict[str, list[SeedResult]]:
+        """Return for each promise that is broken in which seeds it is, by its name."""
+        broken: dict[str, list[SeedResult]] = {}
+        for result in self.failing:
+            for promise in result.promises:
+                broken.setdefault(promise, []).append(result)
+        return dict(sorted(broken.items()))
 
     def add(self, result: SeedResult) -> None:
         """Count a seed."""
@@ -174,6 +185,7 @@ def _run_once(protocol: str, seed: int, options: SimOptions) -> tuple[SeedResult
         virtual_ms=report.virtual_ms,
         counted=verdict.counted if isinstance(verdict, AllKept) else 0,
         due=tuple(run.obligations.counted.items()),
+        promises=(verdict.promise, *verdict.also) if isinstance(verdict, Broken) else (),
     )
     content = run.clients.content() + repr(report).encode()
     return result, hashlib.sha256(content).hexdigest()

@@ -12,7 +12,7 @@
 |             | master that has it is gone                                                        |
 
 A message may be read several times. Of a run that does not come back to life nothing is asked by
-the last promise.
+the last promise. All promises are looked at, also when one is broken.
 
 Spec: EscapeProperties!HalfUnseen, EscapeProperties!AckedStays
 Spec: EscapeProperties!EscapeLive, EscapeProperties!PopLive
@@ -21,7 +21,7 @@ Spec: EscapeProperties!EscapeLive, EscapeProperties!PopLive
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from rocketha.histories.verdicts import AllKept, AnyVerdict, Broken, Promise, Undecided
@@ -105,8 +105,8 @@ class Outcome:
     is_well: bool
     """It came back to life when its faults were over."""
     excused: frozenset[str] = frozenset()
-    """Keys and pops of what need not come: it lies with a master that stays away, or an ACK is
-    stored of which the consumer was not told."""
+    """Keys and pops of what need not come: it lies with a master that stays away, the slave has not
+    passed it, or an ACK is stored of which the consumer was not told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,16 +146,19 @@ class _Seen:
 
 def check_escaped(events: Iterable[EscapeEvent], outcome: Outcome) -> AnyVerdict:
     """Hold what happened against what is promised."""
-    seen = _Seen()
+    seen, broken = _Seen(), list[Broken]()
     for event in events:
-        broken = _take(seen, event)
-        if broken is not None:
-            return broken
+        found = _take(seen, event)
+        if found is not None:
+            broken.append(found)
     owed = 0
     if outcome.is_well:
         missing, owed = _owed(seen, outcome)
         if missing is not None:
-            return missing
+            broken.append(missing)
+    if broken:
+        promises = list(dict.fromkeys(one.promise for one in broken))
+        return replace(broken[0], also=tuple(promises[1:]))
     if not (seen.read or seen.acknowledged or seen.again):
         return Undecided(reason="nobody has read, acknowledged or got again anything")
     return EscapedKept(len(seen.read), len(seen.acknowledged), len(seen.again), owed)
@@ -204,12 +207,13 @@ def _owed(seen: _Seen, outcome: Outcome) -> tuple[Broken | None, int]:
     messages = [
         key
         for key, due_ms in seen.waits.items()
-        if due_ms is not None or (seen.committed.get(key, False) and key not in outcome.excused)
+        if key not in outcome.excused and (due_ms is not None or seen.committed.get(key, False))
     ]
     pops = sorted(seen.given.keys() - seen.acknowledged - outcome.excused)
-    for key in messages:
-        if key not in seen.read:
-            return Broken(promise=Promise.DELIVERED, reason=f"{key} was never read"), 0
+    unread = [key for key in messages if key not in seen.read]
+    if unread:
+        others = f", nor {len(unread) - 1} more" if unread[1:] else ""
+        return Broken(promise=Promise.DELIVERED, reason=f"{unread[0]} was never read{others}"), 0
     for pop in pops:
         if pop not in seen.again:
             reason = f"{pop} was not acknowledged, and did not come again"

@@ -69,10 +69,13 @@ class Broken:
     """Of `Promise`, or a protocol's own."""
     reason: str
     """What happened, a clause without a full stop."""
+    also: tuple[str, ...] = ()
+    """Other promises that are broken, of checkers that look on."""
 
     def in_words(self) -> str:
         """Say it in a line."""
-        return f"broken ({self.promise}): {self.reason}"
+        also = f"; broken, too: {', '.join(self.also)}" if self.also else ""
+        return f"broken ({self.promise}): {self.reason}{also}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

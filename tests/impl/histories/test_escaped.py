@@ -88,6 +88,25 @@ def test_what_is_broken_is_said(
     assert words in verdict.reason
 
 
+def test_all_promises_are_looked_at_when_one_is_broken() -> None:
+    again = Given(TimestampMs(40), "q", "orders@0@7")
+    verdict = check(*WAITS, ended(5), GIVEN, TOLD, AGAIN, again)
+
+    assert isinstance(verdict, Broken)
+    assert verdict.promise is Promise.DONE_WITH
+    assert verdict.also == (Promise.ONCE, Promise.DELIVERED)
+    assert verdict.in_words().endswith("; broken, too: once, delivered")
+    lost = check(*WAITS, ended(5))
+    assert isinstance(lost, Broken)
+    assert (lost.reason, lost.also) == ("d1 was never read, nor 1 more", ())
+
+
+def test_what_the_slave_has_not_passed_need_not_come() -> None:
+    kept = Outcome(is_well=True, excused=frozenset({"d1"}))
+
+    assert check(*WAITS, ended(5), read(110, "h1"), outcome=kept) == EscapedKept(1, 0, 0, 1)
+
+
 def test_what_lies_with_who_is_gone_need_not_come() -> None:
     events = (*WAITS, read(100, "d1"), ended(5), GIVEN)
 

@@ -69,7 +69,8 @@ def command(
     implementation stops with an error. No trace is made: validate and corpus hold runs against the
     TLA+ text.
 
-    Each failing seed comes with the command that shows it, which judges its traces, too.
+    Each failing seed comes with the command that shows it, which judges its traces, too; and each
+    broken promise with the number of seeds in which it is, and the first of them.
 
     Exit codes: 0 all promises are kept; 1 a promise is broken, the implementation failed, or a run
     differs from itself; 3 runs did not come back to life, or nothing was put to the test.
@@ -92,6 +93,9 @@ def _print(protocol: str, options: SimOptions, campaign: Campaign, seconds: floa
         click.echo(f"  {shown_again(protocol, options, result)}")
     if len(campaign.failing) > _SHOWN:
         click.echo(f"... and {len(campaign.failing) - _SHOWN} more failing seeds")
+    for promise, results in campaign.broken.items():
+        click.echo(f"{promise}: broken in {len(results)} of {campaign.seeds} seeds, first")
+        click.echo(f"  {shown_again(protocol, options, results[0])}")
     endings = ", ".join(f"{ending} {n}" for ending, n in sorted(campaign.endings.items()))
     click.echo(f"{campaign.seeds} seeds: {endings}")
     click.echo(f"{campaign.counted} {PROTOCOLS[protocol].simulation.clients}")
@@ -118,6 +122,10 @@ def _figures(
     protocol: str, options: SimOptions, campaign: Campaign, seconds: float
 ) -> dict[str, object]:
     return {
+        "broken": {
+            promise: {"seeds": len(results), "first": results[0].seed}
+            for promise, results in campaign.broken.items()
+        },
         "endings": {str(ending): n for ending, n in campaign.endings.items()},
         "failing": [
             {
