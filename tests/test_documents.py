@@ -48,6 +48,7 @@ LESS: Final = {
     ),
     "rocketproof campaign lock_quorum --seeds 0..999": ("--seeds 0..3", _MINUTES),
     "rocketproof campaign lock_quorum --seeds 0..999 --config rocketmq": ("--seeds 0..3", _MINUTES),
+    "rocketproof campaign escape --seeds 0..199 --config rocketmq": ("--seeds 0..2", _MINUTES),
     "rocketproof campaign snapshot_loading --seeds 0..999": ("--seeds 0..3", _MINUTES),
     "rocketproof campaign dledger --seeds 0..999": ("--seeds 0..3", _MINUTES),
     "rocketproof campaign register --seeds 0..999": ("--seeds 0..2", _MINUTES),

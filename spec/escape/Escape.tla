@@ -31,13 +31,19 @@ CONSTANTS
   Delayed,       \* records: delayed messages, by their numbers
   Half,          \* records: half messages
   Pop,           \* what consumers pop from the slave
-  Window         \* records under way at a time
+  Window,        \* records under way at a time
+  RemoteEscape,  \* whether it puts to masters of other processes, too (enableRemoteEscape)
+  Released,      \* whether it does as released programs do; what that is says each operator that asks
+  Before         \* pairs of masters: to the first one released programs send check points and ACKs
 
 Record == Delayed \cup Half
 
 ASSUME MasterAssumption == Master # {} /\ IsFiniteSet(Master) /\ Local \subseteq Master
 ASSUME RecordAssumption == IsFiniteSet(Record) /\ Record = 1..Cardinality(Record) /\ Delayed \cap Half = {}
 ASSUME WindowAssumption == Window \in Nat \ {0}
+ASSUME ConfigAssumption ==
+  /\ RemoteEscape \in BOOLEAN /\ Released \in BOOLEAN
+  /\ \A m, n \in Master : m # n => (<<m, n>> \in Before) # (<<n, m>> \in Before)
 
 VARIABLES
   up,          \* whether the slave runs
@@ -60,7 +66,7 @@ VARIABLES
   \* pops
   popSent,     \* check points and ACKs that the slave has sent: set of [p, m, is]
   ckAt,        \* pop -> the master that was given its check point, or None
-  ackAt,       \* pop -> the master that was given its ACK, or None
+  ackAt,       \* pop -> masters that were given its ACK
   accepted,    \* pops whose consumer was told that its ACK is stored
   revived      \* pops that were delivered again
 
@@ -91,7 +97,7 @@ Init ==
   /\ visible = {}
   /\ popSent = {}
   /\ ckAt = [p \in Pop |-> None]
-  /\ ackAt = [p \in Pop |-> None]
+  /\ ackAt = [p \in Pop |-> {}]
   /\ accepted = {}
   /\ revived = {}
 
@@ -124,7 +130,7 @@ LearnRoute(m, runs) ==
                  popVars>>
 
 \* Masters to which it may put: one in its own process, if it knows of one.  \* CHECK LocalFirst
-Targets == IF known \cap Local # {} THEN known \cap Local ELSE known
+Targets == IF known \cap Local # {} THEN known \cap Local ELSE IF RemoteEscape THEN known ELSE {}
 \* Where there is no other master, it waits.                                \* CHECK B48
 MayPutHere(r) == FALSE
 
@@ -193,7 +199,9 @@ FailPut(r, m) ==
 \* A record is passed when a master has said that it has it,                \* CHECK Sent
 \* and not because it was tried for long enough,                            \* CHECK Skips
 \* or when its producer has ended it, and the slave's own log says so.
-MayPass(r) == r \in heard \cup op
+\* Released: a half message is passed, too, that could not be put: that failed, or there is nobody.
+CouldNotPut(r) == ~IsUnder(r) /\ (r \in failed \/ Targets = {})
+MayPass(r) == r \in heard \cup op \/ (Released /\ r \in Half /\ CouldNotPut(r))
 Pass ==
   /\ Explored("Pass", progress)
   /\ up
@@ -282,10 +290,11 @@ Check(h, m) ==
 \* ---- Pops ----
 
 CkSent(p) == \E x \in popSent : x.p = p /\ x.is = "ck"
-AckSent(p) == \E x \in popSent : x.p = p /\ x.is = "ack"
 
 \* Where a check point may go.                                              \* CHECK Meets
-MayHold(p, m) == m \in Targets
+\* Released: to the first master of the moment.
+IsFirst(m, of) == m \in of /\ \A n \in of \ {m} : <<m, n>> \in Before
+MayHold(p, m) == IF Released THEN IsFirst(m, Targets) ELSE m \in Targets
 \* A consumer pops from the slave, which sends a check point to a master.
 CheckPoint(p, m) ==
   /\ Explored("CheckPoint", <<p, m>>)
@@ -307,14 +316,15 @@ StoreCheckPoint(p, m) ==
   /\ UNCHANGED <<slaveVars, sent, alive, log, halfVars, visible, popSent, ackAt, accepted, revived>>
 
 \* Where an ACK may go: to its check point, wherever others go.             \* CHECK Meets
-MayAck(p, m) == m = ckAt[p]
+\* Released: where check points go by then.
+MayAck(p, m) == IF Released THEN IsFirst(m, Targets) ELSE m = ckAt[p]
 \* A consumer has done what it popped, and the slave sends its ACK to a master.
 Acknowledge(p, m) ==
   /\ Explored("Acknowledge", <<p, m>>)
   /\ up
   /\ acts
   /\ ckAt[p] # None
-  /\ ~AckSent(p)
+  /\ [p |-> p, m |-> m, is |-> "ack"] \notin popSent
   /\ MayAck(p, m)
 
   /\ popSent' = popSent \cup {[p |-> p, m |-> m, is |-> "ack"]}
@@ -323,24 +333,26 @@ Acknowledge(p, m) ==
 StoreAck(p, m) ==
   /\ Explored("StoreAck", <<p, m>>)
   /\ [p |-> p, m |-> m, is |-> "ack"] \in popSent
-  /\ ackAt[p] = None
+  /\ m \notin ackAt[p]
   /\ alive[m]
 
-  /\ ackAt' = [ackAt EXCEPT ![p] = m]
+  /\ ackAt' = [ackAt EXCEPT ![p] = @ \cup {m}]
   /\ UNCHANGED <<slaveVars, sent, alive, log, halfVars, visible, popSent, ckAt, accepted, revived>>
 
-\* The consumer is told that it is stored.
+\* The consumer is told that its ACK is stored, when it is.                 \* CHECK Told
+\* Released: it is told so whatever has become of it.
+MayAccept(p) == ckAt[p] # None /\ (Released \/ ackAt[p] # {})
 Accept(p) ==
   /\ Explored("Accept", p)
   /\ up
-  /\ ackAt[p] # None
+  /\ MayAccept(p)
   /\ p \notin accepted
 
   /\ accepted' = accepted \cup {p}
   /\ UNCHANGED <<slaveVars, sent, alive, log, halfVars, visible, popSent, ckAt, ackAt, revived>>
 
 \* The time of a check point is up, and its master has no ACK of it,        \* CHECK Names
-Cancels(p, m) == ackAt[p] = m
+Cancels(p, m) == m \in ackAt[p]
 Revive(p, m) ==
   /\ Explored("Revive", <<p, m>>)
   /\ ckAt[p] = m

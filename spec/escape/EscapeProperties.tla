@@ -15,7 +15,7 @@ TypeOK ==
   /\ op \subseteq Half
   /\ visible \subseteq Record
   /\ popSent \subseteq [p : Pop, m : Master, is : {"ck", "ack"}]
-  /\ ckAt \in [Pop -> Master \cup {None}] /\ ackAt \in [Pop -> Master \cup {None}]
+  /\ ckAt \in [Pop -> Master \cup {None}] /\ ackAt \in [Pop -> SUBSET Master]
   /\ accepted \subseteq Pop /\ revived \subseteq Pop
 
 -----------------------------------------------------------------------------
@@ -60,9 +60,9 @@ NoSecondHalf ==             \* a half message is committed by its own group, and
 NoRevived ==                \* a pop is delivered again
   revived = {}
 NoUnreachable ==            \* the check point's master is gone, so no ACK can be stored
-  \A p \in Pop : ckAt[p] # None /\ ackAt[p] = None => alive[ckAt[p]]
+  \A p \in Pop : ckAt[p] # None /\ ackAt[p] = {} => alive[ckAt[p]]
 NoAckLate ==                \* an ACK is stored when its pop was delivered again
-  \A p \in revived : ackAt[p] = None
+  \A p \in revived : ackAt[p] = {}
 
 -----------------------------------------------------------------------------
 \* ---- Liveness ----
@@ -95,7 +95,7 @@ EscapeLive == Settles => \A r \in Record : <>(IsDone(r) \/ IsWithDead(r))
 \* What a consumer has popped it says that it has done, or gets again, if that master stays.
 PopLive == Settles =>
   \A p \in Pop, m \in Master :
-    ckAt[p] = m ~> ackAt[p] # None \/ p \in revived \/ ~alive[m]
+    ckAt[p] = m ~> ackAt[p] # {} \/ p \in revived \/ ~alive[m]
 
 \* The main ones; the configurations have all of them.
 THEOREM Spec => [](TypeOK /\ EscapeGate /\ ActingNoWrite /\ HalfUnseen)

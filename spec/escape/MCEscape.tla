@@ -2,6 +2,11 @@
 (* Finite models of Escape: what they explore. *)
 EXTENDS EscapeProperties, TLC
 
+\* Which master comes first does not matter.
+AnyOrder ==
+  CHOOSE pairs \in SUBSET (Master \X Master) :
+    \A m, n \in Master : m # n => (<<m, n>> \in pairs) # (<<n, m>> \in pairs)
+
 Bounded(action, x) ==
   CASE action = "PutHere" -> MayPutHere(x) /\ x \notin own
     [] OTHER -> TRUE

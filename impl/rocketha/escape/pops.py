@@ -1,11 +1,12 @@
 """What consumers pop from a slave that acts, and say that they have done.
 
 A message is given when a master has its check point. The consumer is given the name of that master,
-too, and the ACK goes there, wherever others go by then; RocketMQ takes for both a hash modulo the
-number of queues of the moment.
+too, and the ACK goes there, wherever others go by then. Released programs take for both the first
+master in their process, or a hash modulo the number of queues of the moment; and the consumer is
+told that its ACK is stored whatever becomes of it.
 
 One consumer pops at a time. How far they are lies on the disk before a message is given, so a slave
-that starts again gives none twice. RocketMQ writes it now and then.
+that starts again gives none twice. Released programs write it now and then.
 
 Source: broker/processor `PopMessageProcessor`, `QueueLockManager`, `AckMessageProcessor`;
 `EscapeBridge.putMessageToSpecificQueue`
@@ -79,7 +80,8 @@ def pop(state: SlaveState, event: RequestArrived, *, now_ms: TimestampMs) -> Ste
     if is_locked or offset >= len(queue.messages):
         why = "another one pops" if is_locked else "there is no message"
         return _refused(state, event.request, BrokerResponse.PULL_NOT_FOUND, why)
-    holders = [one for one in sorted(state.known) if options.rules.may_hold(one, state.targets)]
+    may_hold = options.rules.may_hold
+    holders = [one for one in sorted(state.known) if may_hold(one, state.holders)]
     if not holders:
         code = BrokerResponse.SERVICE_NOT_AVAILABLE
         return _refused(state, event.request, code, "no master is known")
@@ -101,15 +103,17 @@ def pop(state: SlaveState, event: RequestArrived, *, now_ms: TimestampMs) -> Ste
 def acknowledge(state: SlaveState, event: RequestArrived, *, now_ms: TimestampMs) -> Step:
     """Send an ACK to the master that has its check point, and say so when it is there.
 
+    Released programs send it where check points go by now, if there is somebody.
+
     Spec: Escape!Acknowledge
     Source: AckMessageProcessor.appendAck
     Raises: RequestError
     """
     asks, options = pull_ack_message(event.command), state.options
     check_point, holder = pull_extra_info(asks.extra_info, group=asks.group, topic=asks.queue.topic)
-    masters = [
-        one for one in sorted(options.masters) if options.rules.may_ack(one, holder, state.targets)
-    ]
+    masters = _takers(state, holder)
+    if not masters and options.released:
+        return _accepted(state, event.request)
     if not masters:
         raise RequestError("extraInfo", reason="names a broker that is not known")
     ack = AckMsg(popped=check_point.popped)
@@ -118,6 +122,22 @@ def acknowledge(state: SlaveState, event: RequestArrived, *, now_ms: TimestampMs
         request=event.request, check_point=check_point, holder=masters[0], is_ack=True
     )
     return _sent(state, sent, message, EscapeActionName.ACKNOWLEDGE)
+
+
+def _takers(state: SlaveState, holder: str) -> list[str]:
+    """Return to whom an ACK may go, of whose check point `holder` is.
+
+    Spec: Escape!MayAck
+    """
+    if state.options.released:
+        return sorted(state.holders)
+    may_ack = state.options.rules.may_ack
+    return [one for one in sorted(state.options.masters) if may_ack(one, holder, state.targets)]
+
+
+def _accepted(state: SlaveState, request: RequestId) -> Step:
+    done = Respond(request=request, code=BrokerResponse.SUCCESS, body=b"")
+    return Done(state, (done,), EscapeAction(EscapeActionName.ACCEPT))
 
 
 def _sent(state: SlaveState, sent: PopUnderWay, message: Message, name: EscapeActionName) -> Step:
@@ -139,18 +159,19 @@ def heard_pop(
     sent = state.pops[number]
     left = frozen({one: of for one, of in state.pops.items() if one != number})
     state = replace(state, pops=left)
-    if sent.is_ack and is_put_ok(command):
-        done = Respond(request=sent.request, code=BrokerResponse.SUCCESS, body=b"")
-        return Done(state, (done,), EscapeAction(EscapeActionName.ACCEPT))
+    options = state.options
+    if sent.is_ack and options.rules.may_accept(options.released or is_put_ok(command)):
+        return _accepted(state, sent.request)
     if sent.is_ack:
         return _refused(state, sent.request, BrokerResponse.SYSTEM_ERROR, "the ACK is not stored")
     if not is_put_ok(command):
         why = "the check point is not stored"
         return _refused(state, sent.request, BrokerResponse.SYSTEM_ERROR, why)
     at = sent.check_point.popped.offset + 1
-    state, store = stored_table(
-        replace(state, queue=replace(state.queue, at=at)), TableKind.CONSUMER
-    )
+    state = replace(state, queue=replace(state.queue, at=at))
+    if options.released:
+        return Done(state, (_answer(state, sent),))
+    state, store = stored_table(state, TableKind.CONSUMER)
     return Done(state, (store, _answer(state, sent)))
 
 

@@ -42,6 +42,8 @@ def may_put_here(is_again: bool) -> bool:
 def may_pass(is_heard: bool, has_ended: bool, is_under: bool, has_failed: bool) -> bool:
     """Tell whether progress passes a record: a master has it, or its producer has ended it.
 
+    What released programs pass besides, `rocketha.escape.services` says.
+
     Spec: Escape!MayPass
     """
     return is_heard or has_ended
@@ -87,6 +89,14 @@ def may_ack(master: str, holder: str, of: _Masters) -> bool:
     return master == holder
 
 
+def may_accept(is_stored: bool) -> bool:
+    """Tell whether a consumer is told that its ACK is stored.
+
+    Spec: Escape!MayAccept
+    """
+    return is_stored
+
+
 def cancels(check_point: Popped, ack: Popped) -> bool:
     """Tell whether an ACK is that of a check point.
 
@@ -108,6 +118,7 @@ class EscapeRules:
     is_committed: Callable[[int | None], bool] = is_committed
     may_hold: Callable[[str, _Masters], bool] = may_hold
     may_ack: Callable[[str, str, _Masters], bool] = may_ack
+    may_accept: Callable[[bool], bool] = may_accept
     cancels: Callable[[Popped, Popped], bool] = cancels
 
 

@@ -2,6 +2,7 @@
 
 A record is put when its time is up, at most a window of them at a time, and again when its put has
 failed. Progress passes it when a master has said that it has it, and is written to the disk.
+Released programs pass a half message that they have put eleven times in vain, too.
 
 Source: broker/failover `EscapeBridge`; broker/schedule `ScheduleMessageService`
 (`DeliverDelayedMessageTimerTask`, `persistDelayOffset`); broker/transaction/queue
@@ -88,13 +89,21 @@ def serve(state: SlaveState, at: int, *, now_ms: TimestampMs) -> Step:
 
     Spec: Escape!Put
     """
-    options = state.options
-    wait_ms = options.half_ms if state.services[at].is_half else options.serve_ms
-    again: After[SlaveEvent] = After(wait_ms=wait_ms, event=ServeDue(at))
-    if not state.acts:
-        return Done(state, (again,))
-    state, does, action = _serve_one(state, at, now_ms=now_ms)
-    return Done(_passed(state), (*does, again), action)
+    does: list[SlaveDoes] = []
+    action = None
+    if state.acts:
+        state, does, action = _serve_one(state, at, now_ms=now_ms)
+        state = _passed(state)
+    again: After[SlaveEvent] = After(wait_ms=_wait_ms(state, at), event=ServeDue(at))
+    return Done(state, (*does, again), action)
+
+
+def _wait_ms(state: SlaveState, at: int) -> int:
+    """Return when a service looks again; a released one goes on with a half message."""
+    options, service = state.options, state.services[at]
+    if not service.is_half:
+        return options.serve_ms
+    return options.retry_ms if options.released and service.failures else options.half_ms
 
 
 def _serve_one(
@@ -115,6 +124,7 @@ def _serve_one(
             continue
         targets = sorted(state.targets)
         if not targets:
+            state = state.with_service(at, _failed_again(service, record))
             break
         number = state.numbers + 1
         master = targets[number % len(targets)]
@@ -192,12 +202,28 @@ def heard_put(
         name = EscapeActionName.HEAR_PUT
     else:
         failed = frozen({**service.failed, record: now_ms})
-        service = replace(service, under=under, failed=failed)
+        service = replace(_failed_again(service, record), under=under, failed=failed)
         name = EscapeActionName.FAIL_PUT
     return Done(_passed(state.with_service(at, service)), (), EscapeAction(name))
 
 
+def _failed_again(service: Service, record: int) -> Service:
+    failures = {**service.failures, record: service.failures.get(record, 0) + 1}
+    return replace(service, failures=frozen(failures))
+
+
 # ---- progress ----
+
+
+def _is_given_up(state: SlaveState, service: Service, record: int) -> bool:
+    """Tell whether a released program has put a half message often enough.
+
+    Spec: Escape!CouldNotPut
+    Source: TransactionalMessageServiceImpl.check
+    """
+    if not (state.options.released and service.is_half) or record in service.under:
+        return False
+    return service.failures.get(record, 0) >= state.options.half_tries
 
 
 def _passed(state: SlaveState) -> SlaveState:
@@ -211,16 +237,19 @@ def _passed(state: SlaveState) -> SlaveState:
     for at, service in enumerate(state.services):
         progress = service.progress
         while (record := progress + 1) <= len(service.records):
-            if not may_pass(
+            passes = may_pass(
                 record in service.heard,
                 record in service.ended,
                 record in service.under,
                 record in service.failed,
-            ):
+            )
+            if not (passes or _is_given_up(state, service, record)):
                 break
             progress = record
         if progress != service.progress:
-            state = state.with_service(at, replace(service, progress=progress))
+            failures = {one: n for one, n in service.failures.items() if one > progress}
+            service = replace(service, progress=progress, failures=frozen(failures))
+            state = state.with_service(at, service)
     return state
 
 
@@ -232,11 +261,13 @@ def persist(state: SlaveState) -> Step:
     """
     again: After[SlaveEvent] = After(wait_ms=state.options.persist_ms, event=PersistDue())
     changed = {one.kind for one in state.services if one.saved != _written(state, one)}
+    action = EscapeAction(EscapeActionName.SAVE) if changed else None
+    if state.queue.saved != state.queue.at:
+        changed.add(TableKind.CONSUMER)
     stores: list[SlaveDoes] = []
     for kind in sorted(changed):
         state, store = stored_table(state, kind)
         stores.append(store)
-    action = EscapeAction(EscapeActionName.SAVE) if stores else None
     return Done(state, (*stores, again), action)
 
 
@@ -249,7 +280,9 @@ def stored_table(state: SlaveState, kind: TableKind) -> tuple[SlaveState, StoreT
             offsets[service.key] = saved
             state = state.with_service(at, replace(service, saved=saved))
     if kind is TableKind.CONSUMER:
-        offsets[state.options.topic + "@" + state.options.consumers, 0] = state.queue.at
+        queue = state.queue
+        offsets[state.options.topic + "@" + state.options.consumers, 0] = queue.at
+        state = replace(state, queue=replace(queue, saved=queue.at))
     table = OffsetTable(offsets=offsets, version=state.version)
     return state, StoreTable(kind=kind, data=push_offsets(kind, table, is_file=True))
 

@@ -96,7 +96,7 @@ def fresh(
         options=options,
         acting=acting.fresh(options.acting, now_ms=now_ms),
         services=services,
-        queue=Queue(messages=read, at=at),
+        queue=Queue(messages=read, at=at, saved=at),
         version=DataVersion(0, 0, now_ms),
     )
 

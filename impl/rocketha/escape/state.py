@@ -55,6 +55,12 @@ class SlaveOptions:
     """Those of them that may be in the same process."""
     enable_remote_escape: bool = False
     """`enableRemoteEscape`: it puts over the network, too."""
+    released: bool = False
+    """It does as released programs do: it passes half messages that it could not put, sends check
+    points and ACKs to the first master of the moment, says that an ACK is stored whatever became of
+    it, and writes how far consumers are now and then. Spec: Escape, `Released`"""
+    half_tries: int = 11
+    """`MAX_RETRY_TIMES_FOR_ESCAPE` and one: so often released programs put a half message."""
     topic: str
     """Whose route says which masters there are, and what consumers pop."""
     consumers: str
@@ -108,6 +114,8 @@ class Service:
     heard: frozenset[int] = frozenset()
     failed: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
     """Record -> when its last put failed."""
+    failures: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
+    """Record that is not passed -> how often it could not be put."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +134,9 @@ class Queue:
 
     messages: tuple[Message, ...]
     at: int = 0
-    """So many were given to a consumer, as is on the disk."""
+    """So many were given to a consumer."""
+    saved: int = 0
+    """The same, on the disk."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,6 +166,16 @@ class SlaveState:
         options = self.options
         known = self.known if options.enable_remote_escape else self.known & options.local
         return options.rules.targets(known, options.local)
+
+    @property
+    def holders(self) -> frozenset[str]:
+        """Return to whom check points may go; in released programs to one for each `targets`.
+
+        Spec: Escape!MayHold
+        Source: BrokerContainer.peekMasterBroker
+        """
+        targets = self.targets
+        return frozenset(sorted(targets)[:1]) if self.options.released else targets
 
     def with_service(self, at: int, service: Service) -> SlaveState:
         """Return a state with another service."""

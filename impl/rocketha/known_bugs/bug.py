@@ -392,6 +392,9 @@ class Bug(StrEnum):
     `DefaultHAConnection`, which is when it is accepted."""
     TRANSFER_ENDS = "TransferEnds"
     """A leader waits for ever for whom it has asked to lead."""
+    TOLD = "Told"
+    """A slave that acts tells a consumer that its ACK is stored, whatever has become of it
+    (`AckMessageProcessor`)."""
     UNASKED = "Unasked"
     """A master shows a half message whose producer has not said anything yet."""
     UNLOCK_OWN = "UnlockOwn"

@@ -81,6 +81,10 @@ def _by_hash(rules: EscapeRules) -> EscapeRules:
     return replace(rules, may_hold=chosen, may_ack=lambda master, holder, of: chosen(master, of))
 
 
+def _told_anyway(rules: EscapeRules) -> EscapeRules:
+    return replace(rules, may_accept=lambda is_stored: True)
+
+
 def _without_a_broker(rules: EscapeRules) -> EscapeRules:
     def cancels(check_point: Popped, ack: Popped) -> bool:
         return replace(ack, broker_name=check_point.broker_name) == check_point
@@ -98,6 +102,7 @@ ESCAPE_OVERRIDES: Final[dict[Bug, Override[EscapeRules]]] = {
     Bug.SENT: _passes_what_is_sent,
     Bug.SKIPS: _passes_what_fails,
     Bug.STAYS_HALF: _shows_halves,
+    Bug.TOLD: _told_anyway,
     Bug.UNASKED: _shows_unasked,
 }
 

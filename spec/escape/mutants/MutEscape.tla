@@ -25,5 +25,7 @@ UnaskedIsCommitted(h) == ended[h] # "rollback"
 MeetsMayHold(p, m) == Targets # {} /\ m = CHOOSE x \in Targets : TRUE
 MeetsMayAck(p, m) == Targets # {} /\ m = CHOOSE x \in Targets : TRUE
 \* Before RIP-32 keys of check points and ACKs had no broker's name: those of two brokers may be the same.
-NamesCancels(p, m) == \E q \in Pop : ackAt[q] = m
+NamesCancels(p, m) == \E q \in Pop : m \in ackAt[q]
+\* AckMessageProcessor answers a consumer alike whether its ACK was stored or not.
+ToldMayAccept(p) == ckAt[p] # None
 =============================================================================

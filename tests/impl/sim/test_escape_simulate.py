@@ -10,6 +10,7 @@ import pytest
 from rocketha.escape.events import EscapeActionName
 from rocketha.histories import Broken
 from rocketha.histories.escaped import EscapedKept
+from rocketha.histories.verdicts import Promise
 from rocketha.known_bugs import Bug
 from rocketha.sim.engine.faults import ESCAPE_FAULTS, NO_FAULTS
 from rocketha.sim.engine.options import SimOptions
@@ -117,11 +118,36 @@ def test_without_faults_nothing_strikes() -> None:
     assert (simulated.report.converged, simulated.report.faults) == (True, {})
 
 
+RELEASED = {Promise.DELIVERED: 0, Promise.DONE_WITH: 4, Promise.ONCE: 1}
+"""The first seed at which a promise is broken by RocketMQ's defaults, and no other before it."""
+
+
+@pytest.mark.parametrize("promise", RELEASED)
+def test_by_rocketmqs_defaults_messages_are_lost_and_come_again(promise: Promise) -> None:
+    seed = RELEASED[promise]
+    simulated, observer = run(seed, SimOptions(rocketmq_defaults=True))
+    verdict = simulated.clients.check()
+
+    assert isinstance(verdict, Broken)
+    assert verdict.promise is promise
+    assert simulated.report.converged
+    assert isinstance(run(seed)[0].clients.check(), EscapedKept), "as it is configured here"
+    assert observer.cluster is not None
+    assert not observer.cluster.plan.slave.enable_remote_escape
+
+
+def test_by_rocketmqs_defaults_two_masters_may_be_in_the_slaves_process() -> None:
+    some = [run(seed, SimOptions(rocketmq_defaults=True))[1].cluster for seed in range(6)]
+
+    assert {len(cluster.local) for cluster in some if cluster is not None} == {0, 2}
+
+
 SEEN_BY_CLIENTS = {
     Bug.B48: 2,
     Bug.MEETS: 4,
     Bug.SKIPS: 2,
     Bug.STAYS_HALF: 0,
+    Bug.TOLD: 5,
     Bug.UNASKED: 0,
 }
 """The first seed at which a promise is broken."""

@@ -147,6 +147,7 @@ SUBJECTS: Final[dict[str, Subject]] = {
             Bug.EARLY: 1,
             Bug.LOCAL_FIRST: 1,
             Bug.MEETS: 2,
+            Bug.TOLD: 1,
             Bug.UNASKED: 0,
             Bug.B48: 2,
             Bug.SKIPS: 2,

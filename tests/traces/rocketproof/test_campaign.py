@@ -67,6 +67,19 @@ def test_a_failing_seed_comes_with_the_command_that_repeats_it(tmp_path: Path) -
     assert isinstance(check_history(read_history(path)), Broken)
 
 
+def test_a_broken_promise_comes_with_how_often_it_is_and_the_first_seed() -> None:
+    options = ["escape", "--seeds", "0..5", "--config", "rocketmq"]
+    result = CliRunner().invoke(command, options)
+    figures = json.loads(CliRunner().invoke(command, [*options, "--json"]).stdout)
+
+    assert result.exit_code == 1
+    lines = result.output.splitlines()
+    at = lines.index("delivered: broken in 2 of 6 seeds, first")
+    assert lines[at + 1] == "  rocketproof simulate escape --config rocketmq --judge --seed 0"
+    assert figures["broken"]["delivered"] == {"seeds": 2, "first": 0}
+    assert set(figures["broken"]) == {"delivered", "done with", "once"}
+
+
 def test_processes_find_what_one_process_finds() -> None:
     figures = [
         json.loads(call("--seeds", "0..17", "--workers", workers, "--json").stdout)

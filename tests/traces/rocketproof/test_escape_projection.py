@@ -22,10 +22,14 @@ from rocketha.recording.record import RecordError
 from rocketha.runtime.effects import AppendMessage, Respond
 from rocketha.runtime.events import RequestArrived
 from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.random_source import UNRESTRICTED
 from rocketproof.cli import main
 from rocketproof.commands.mutants import judge_of
 from rocketproof.protocols import PROTOCOLS
+from rocketproof.run_judge import judge_traces
+from rocketproof.schedule import Scheduled
 from rocketproof.timeline import timeline
+from rocketproof.trace_inputs import SpecChoice
 from tests.source_files import ROOT
 from tests.traces.rocketproof.recorded_runs import (
     SUBJECTS,
@@ -36,7 +40,7 @@ from tests.traces.rocketproof.recorded_runs import (
 )
 from tlatrace.judgement.verdict import Conforms, Diverges
 from tlatrace.tools.manifest import read_manifest
-from tlatrace.trace import Trace
+from tlatrace.trace import Event, Trace
 from tlatrace.trace.ndjson import read_trace
 
 Change: TypeAlias = Callable[[Sequence[NodeLog]], Sequence[NodeLog]]
@@ -99,6 +103,48 @@ def test_puts_come_late_and_go_to_masters_that_are_dead() -> None:
     assert all(isinstance(verdict, Conforms) for verdict in judged(traces))
     assert late > 0
     assert dead > 0
+
+
+RELEASED = SimOptions(rocketmq_defaults=True)
+
+
+def test_by_rocketmqs_defaults_runs_do_what_the_text_says_of_released_programs() -> None:
+    """A half message that is passed, and nobody has it, breaks EscapeGate and nothing else."""
+    plug = PROTOCOLS[PROTOCOL]
+    traces = [trace for seed in SEEDS for trace in plug.make_traces(seed, RELEASED).traces]
+    kept = SpecChoice(invariants=plug.kept_without_promises)
+    results = judge_traces(traces, [], kept)
+    constants = [trace.header.constants for trace in traces if trace.header]
+
+    assert not plug.keeps_promises(RELEASED)
+    assert len(results) == len(KINDS) * len(SEEDS)
+    assert [one.summary for one in results if not isinstance(one.outcome, Conforms)] == []
+    assert {(one["RemoteEscape"], one["Released"]) for one in constants} == {(False, True)}
+    assert any(_is_told_of_no_ack(event) for trace in traces for event in trace.events)
+    broken = [one.outcome for one in judge_traces(traces, [], SpecChoice())]
+    found = [one for one in broken if isinstance(one, Diverges)]
+    assert {one.action for one in found} == {"Pass"}
+    assert {"EscapeGate" in str(one) for one in found} == {True}
+
+
+def _is_told_of_no_ack(event: Event) -> bool:
+    """Tell whether a consumer is told that an ACK is stored that nobody has."""
+    if event.action != "Accept" or event.state is None:
+        return False
+    acks: Any = event.state["ackAt"]
+    return not acks[event.params[0]].elements
+
+
+def test_by_rocketmqs_defaults_records_are_the_traces_of_whole_states() -> None:
+    plug = PROTOCOLS[PROTOCOL]
+    scheduled = Scheduled(protocol=PROTOCOL, seed=4, options=RELEASED, schedule=UNRESTRICTED)
+    of_records = plug.recorded_traces(scheduled)
+
+    for one, whole in zip(of_records, plug.make_traces(4, RELEASED).traces, strict=True):
+        assert one.events
+        assert [(e.action, e.params, e.state) for e in one.events] == [
+            (e.action, e.params, e.state) for e in whole.events
+        ]
 
 
 def test_a_search_judges_traces_with_other_constants_each_by_their_own() -> None:

@@ -91,7 +91,10 @@ _OPTIONS: Final = (
         show_default=True,
         help="replica_group: a message is safe when the whole SyncStateSet has it; or, as RocketMQ "
         "does by default, when its master has it. lock_quorum: a queue is locked by a majority of "
-        "the group; or, as RocketMQ does by default, by one broker.",
+        "the group; or, as RocketMQ does by default, by one broker. route: slaves act for their "
+        "masters; or, as by RocketMQ's defaults, none does. escape: what is due is put to other "
+        "masters until one has it; or, as RocketMQ does by default, to those in the same process, "
+        "and half messages are passed that could not be put.",
     ),
     click.option(
         "--in-sync-replicas",

@@ -27,7 +27,8 @@ class SimOptions:
     bugs: Bugs = NO_BUGS
     rocketmq_defaults: bool = False
     """A group with a controller answers a producer when its master alone has the message, as
-    RocketMQ's does unless it is configured; without this, when the whole SyncStateSet has it."""
+    RocketMQ's does unless it is configured; without this, when the whole SyncStateSet has it. What
+    it is for another protocol, its `plan` says."""
     in_sync_replicas: int | None = None
     """A group with a controller answers a producer when so many brokers have the message, whoever
     they are (`inSyncReplicas`); None: when the whole SyncStateSet has it."""

@@ -195,7 +195,10 @@ class EscapeConsumers:
             self._cluster.scheduler.after(_AGAIN_MS, self._pop_on)
 
     def are_served(self) -> bool:
-        """Tell whether they were given a message, and told of each ACK whose master is there."""
+        """Tell whether they were given a message, and told of each ACK whose master is there.
+
+        By RocketMQ's defaults nobody is given anything while no master is in the slave's process.
+        """
         gone = None if self._plan.gone is None else group_of(self._plan.gone)
         waits = [
             one
@@ -203,6 +206,8 @@ class EscapeConsumers:
             if not (one.is_told or one.is_forgotten or one.extra_info.endswith(f" {gone}"))
         ]
         is_over = self.pops >= self._plan.pops_max or not self._are_messages_left()
+        if self._plan.released and not self._cluster.slave.running().targets:
+            is_over = True
         return not waits and (self._is_given or is_over)
 
     def _are_messages_left(self) -> bool:

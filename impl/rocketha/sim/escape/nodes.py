@@ -171,6 +171,8 @@ class SlaveNode(OpenNode[SlaveState, SlaveHears, EscapeAction]):
             "groups": {name: self.name_of(one) for name, one in options.masters.items()},
             "local": sorted(self.name_of(options.masters[name]) for name in options.local),
             "windows": [options.delayed_window, options.half_window],
+            "remote_escape": options.enable_remote_escape,
+            "released": options.released,
             "level": options.level,
             "pops": pops_max,
         }
@@ -191,6 +193,7 @@ class SlaveNode(OpenNode[SlaveState, SlaveHears, EscapeAction]):
             "progress": [service.progress for service in state.services],
             "acts": state.acts,
             "known": sorted(state.known),
+            "waits": [sorted(service.under) for service in state.services],
         }
 
     def left(self) -> Parts:

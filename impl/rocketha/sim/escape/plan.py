@@ -65,6 +65,9 @@ CONSUMERS: Final = "audit"
 START_MS: Final = 60_000
 """What clocks show when a run begins: the group's master was there before."""
 _LEVEL_MS: Final = 10_000
+_RELEASED_RETRY_MS: Final = 20
+"""Eleven tries of a half message take as long in proportion as with RocketMQ, whose slave waits for
+100 to 1,100 ms after each."""
 _POPS: Final = 16
 _PERM_RW: Final = 6
 
@@ -94,6 +97,11 @@ class EscapePlan:
     gone: BrokerId | None
     """A master that stays away in the end."""
 
+    @property
+    def released(self) -> bool:
+        """Tell whether the slave does as released programs do."""
+        return self.slave.released
+
 
 def group_of(master: BrokerId) -> str:
     """Return the brokerName of a master."""
@@ -101,39 +109,26 @@ def group_of(master: BrokerId) -> str:
 
 
 def draw_escape_run(streams: PerPurposeStreams, options: SimOptions) -> EscapePlan:
-    """Draw one run, with at most as many masters as brokers are asked for."""
+    """Draw one run, with at most as many masters as brokers are asked for.
+
+    By RocketMQ's defaults nothing is put over the network, and two masters may be in the slave's
+    process, so that there is another one when the first has stopped.
+    """
     rng, share = streams.of("plan"), 1.0 if streams.redrawn else 0.5
     faults = draw_plan(rng, ESCAPE_FAULTS, options.faults, share=share)
     drawn_steps, drawn_masters = rng.randrange(250, 600), rng.choice((2, 2, 3))
     numbers = range(max(1, min(drawn_masters, options.brokers)))
     masters = [BrokerId(FIRST_MASTER + at) for at in numbers]
     is_local, is_gone = rng.randrange(2) > 0, rng.randrange(3) == 0
-    local = masters[:1] if is_local and len(masters) > 1 else []
+    in_process = 2 if options.rocketmq_defaults else 1
+    local = masters[:in_process] if is_local and len(masters) > 1 else []
     period = rng.choice((80, 200))
-    slave = _acting(GROUP, SLAVE, SLAVE, period)
     rules = escape_rules(options.bugs)
     return EscapePlan(
         steps=drawn_steps if options.steps is None else options.steps,
         faults=faults,
         bugs=options.bugs,
-        slave=SlaveOptions(
-            acting=slave,
-            masters={group_of(one): one for one in masters},
-            local=frozenset(map(group_of, local)),
-            enable_remote_escape=True,
-            topic=TOPIC,
-            consumers=CONSUMERS,
-            level_ms=_LEVEL_MS,
-            delayed_window=rng.choice((1, 2, 3)),
-            half_window=rng.choice((1, 2)),
-            route_ms=rng.choice((60, 250)),
-            serve_ms=rng.choice((40, 120)),
-            half_ms=rng.choice((120, 400)),
-            retry_ms=100,
-            persist_ms=rng.choice((60, 400)),
-            request_timeout_ms=rng.choice((60, 250)),
-            rules=rules,
-        ),
+        slave=_draw_slave(rng, options, masters, local, period),
         masters=tuple(
             MasterOptions(
                 acting=_acting(group_of(one), one, BrokerId(0), period),
@@ -156,6 +151,49 @@ def draw_escape_run(streams: PerPurposeStreams, options: SimOptions) -> EscapePl
         neighbour_ms=rng.choice((700, 2_500)),
         flush_ms=rng.choice((1, 8)),
         gone=masters[-1] if is_gone and len(masters) > 1 else None,
+    )
+
+
+def _draw_slave(
+    rng: Random,
+    options: SimOptions,
+    masters: list[BrokerId],
+    local: list[BrokerId],
+    period_ms: int,
+) -> SlaveOptions:
+    slave = SlaveOptions(
+        acting=_acting(GROUP, SLAVE, SLAVE, period_ms),
+        masters={group_of(one): one for one in masters},
+        local=frozenset(map(group_of, local)),
+        enable_remote_escape=True,
+        topic=TOPIC,
+        consumers=CONSUMERS,
+        level_ms=_LEVEL_MS,
+        delayed_window=rng.choice((1, 2, 3)),
+        half_window=rng.choice((1, 2)),
+        route_ms=rng.choice((60, 250)),
+        serve_ms=rng.choice((40, 120)),
+        half_ms=rng.choice((120, 400)),
+        retry_ms=100,
+        persist_ms=rng.choice((60, 400)),
+        request_timeout_ms=rng.choice((60, 250)),
+        rules=escape_rules(options.bugs),
+    )
+    return _as_released(slave) if options.rocketmq_defaults else slave
+
+
+def _as_released(slave: SlaveOptions) -> SlaveOptions:
+    """Return what released programs do by their defaults, which put one record at a time.
+
+    Source: MessageStoreConfig.enableScheduleAsyncDeliver, TransactionalMessageServiceImpl.check
+    """
+    return replace(
+        slave,
+        released=True,
+        enable_remote_escape=False,
+        delayed_window=1,
+        half_window=1,
+        retry_ms=_RELEASED_RETRY_MS,
     )
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Final
 
-from rocketha.formats.due_messages import ROLLED_BACK
+from rocketha.formats.due_messages import ROLLED_BACK, key_of
 from rocketha.histories.clients import EscapeClients
 from rocketha.histories.escaped import Again, MessageRead, Outcome
 from rocketha.sim.engine.fault_injector import NO_FAULT_PLAN, FaultInjector
@@ -137,16 +138,28 @@ class EscapeWorkload:
         return self._halves_are_done() and self._pops_are_done()
 
     def _all_is_passed(self) -> bool:
+        """Tell whether all is passed, but for what nobody may be given."""
         slave = self._cluster.slave.running()
-        return all(one.progress == len(one.records) and not one.under for one in slave.services)
+        waits = self._plan.released and not slave.targets
+        return all(
+            not one.under and (one.progress == len(one.records) or (waits and not one.is_half))
+            for one in slave.services
+        )
 
     def _halves_are_done(self) -> bool:
         read = {one.key for one in self._consumers.events if isinstance(one, MessageRead)}
         decided = self._cluster.producer.running().decided
-        gone = self._with_gone()
+        done = read | self._with_gone() | self._lost(decided.keys())
         return decided.keys() >= self._consumers.open_halves and all(
-            how == ROLLED_BACK or key in read or key in gone for key, how in decided.items()
+            how == ROLLED_BACK or key in done for key, how in decided.items()
         )
+
+    def _lost(self, halves: Iterable[str]) -> frozenset[str]:
+        """Return half messages that are passed and no master has: released programs do that."""
+        if not self._plan.released:
+            return frozenset()
+        has = [self._logged(number, LoggedKind.HALF) for number in self._cluster.masters]
+        return frozenset(halves).difference(*has)
 
     def _pops_are_done(self) -> bool:
         """Tell whether each check point of the slave has an ACK, or is revived."""
@@ -168,7 +181,7 @@ class EscapeWorkload:
     def clients(self, *, converged: bool) -> EscapeClients:
         """Return what clients saw."""
         acks = [self._logged(number, LoggedKind.ACK) for number in self._cluster.masters]
-        excused = self._with_gone().union(*acks)
+        excused = self._with_gone().union(self._not_passed(), *acks)
         outcome = Outcome(is_well=converged, excused=excused)
         return EscapeClients(tuple(self._consumers.events), outcome)
 
@@ -178,6 +191,16 @@ class EscapeWorkload:
         if gone is None:
             return frozenset()
         return self._logged(gone, LoggedKind.HALF, LoggedKind.CHECK_POINT)
+
+    def _not_passed(self) -> frozenset[str]:
+        """Return what the slave has not passed: its own master puts that when it is back."""
+        slave = self._cluster.slave.state
+        services = () if slave is None else slave.services
+        return frozenset(
+            key_of(one.message) or ""
+            for service in services
+            for one in service.records[service.progress :]
+        )
 
     def _logged(self, master: BrokerId, *kinds: LoggedKind) -> frozenset[str]:
         """Return of what there are records of these kinds in the log of a master."""

@@ -7,8 +7,8 @@ action a step is, what was sent, stored and answered says; what a core says of i
 |-----------------------------|------------------------------------------------------------------|
 | acts, known, progress       | what the slave has in its memory                                 |
 | saved                       | the table on its disk                                            |
-| under, sent                 | a put that was sent, by its UNIQ_KEY, until it is answered, or   |
-|                             | sent again; and until it is in the log of its master             |
+| under, sent                 | a put that was sent, by its UNIQ_KEY, until it is answered, sent |
+|                             | again, or waited for no longer; until it is in a master's log    |
 | heard, failed               | what the master has answered, once the slave has the answer      |
 | own                         | what was appended to the slave's log                             |
 | log, visible                | what is on the disk of a master: half messages, and what is read |
@@ -17,7 +17,7 @@ action a step is, what was sent, stored and answered says; what a core says of i
 | ckAt, ackAt, revived        | what is on the disk of a master                                  |
 | accepted                    | what a consumer was answered                                     |
 
-That the slave waits no longer is seen when it puts again: `FailPut` is written there. A half
+That the slave waits no longer its memory says. A half
 message that lies twice with a master may be shown twice; what is shown more often is a `Check` too
 many, and what is delivered again twice a `Revive`. Records are numbered as they lie in the slave's
 log, pops as their check points were sent. The trace begins when all run, the slave knows all
@@ -51,6 +51,7 @@ Act = Callable[[str | None, str, Sequence[Value], State], None]
 """Hears of each action: its node, its name and parameters, and the state after it."""
 _TAILS: Final = ("ck", "ack")
 """What keys of check points and ACKs end with, and what the specification calls them."""
+_OF_POPS: Final = frozenset({LoggedKind.CHECK_POINT, LoggedKind.ACK, LoggedKind.AGAIN})
 _RECORDS: Final = {TraceKind.DELAYED: LoggedKind.DELAYED, TraceKind.HALVES: LoggedKind.HALF}
 
 
@@ -145,6 +146,7 @@ class EscapeFollower:
         for one in sent:
             if one.code == BrokerCode.SEND_MESSAGE_V2:
                 self._sends(world, one)
+        self._gives_up(world, seen.waits.get(self._kind, frozenset()))
         self._appends(world, seen.log)
         while world.progress < seen.progress.get(self._kind, 0):
             world.progress += 1
@@ -170,6 +172,17 @@ class EscapeFollower:
             world.failed.add(record)
             self._tell(self._layout.slave, "FailPut", record, master)
 
+    def _gives_up(self, world: World, waits: frozenset[int]) -> None:
+        """Take that the slave waits for the answers to some puts no longer."""
+        for record in sorted(self._current.keys() - waits):
+            self._fails(world, record)
+
+    def _fails(self, world: World, record: int) -> None:
+        _, master = self._puts[self._current.pop(record)]
+        world.under.discard((record, master))
+        world.failed.add(record)
+        self._tell(self._layout.slave, "FailPut", record, master)
+
     def _sends(self, world: World, message: Message) -> None:
         key = properties_of(message.fields.get("i", "")).get(UNIQ_KEY, "")
         master = message.to or ""
@@ -183,12 +196,8 @@ class EscapeFollower:
         record = self._numbers.get(key)
         if record is None:
             return
-        before = self._current.pop(record, None)
-        if before is not None:
-            _, old = self._puts[before]
-            world.under.discard((record, old))
-            world.failed.add(record)
-            self._tell(self._layout.slave, "FailPut", record, old)
+        if record in self._current:
+            self._fails(world, record)
         self._puts[message.id] = (record, master)
         self._current[record] = message.id
         world.under.add((record, master))
@@ -283,22 +292,18 @@ class EscapeFollower:
     def _stores_of_pop(self, world: World, node: str, item: LogItem) -> None:
         if not item.of.endswith(f"@{self._layout.broker_name}"):
             return
-        match item.kind:
-            case LoggedKind.CHECK_POINT:
-                at, action = world.ck_at, "StoreCheckPoint"
-            case LoggedKind.ACK:
-                at, action = world.ack_at, "StoreAck"
-            case LoggedKind.AGAIN:
-                pop = self._pop(item.of)
-                world.revived.add(pop)
-                self._tell(node, "Revive", pop, node)
-                return
-            case _:
-                return
+        if item.kind not in _OF_POPS:
+            return
         pop = self._pop(item.of)
-        if at.get(pop) != node:
-            at[pop] = node
-            self._tell(node, action, pop, node)
+        if item.kind == LoggedKind.ACK and node not in world.ack_at.get(pop, ()):
+            world.ack_at.setdefault(pop, set()).add(node)
+            self._tell(node, "StoreAck", pop, node)
+        elif item.kind == LoggedKind.CHECK_POINT and world.ck_at.get(pop) != node:
+            world.ck_at[pop] = node
+            self._tell(node, "StoreCheckPoint", pop, node)
+        elif item.kind == LoggedKind.AGAIN:
+            world.revived.add(pop)
+            self._tell(node, "Revive", pop, node)
 
     # ---- the producer ----
 

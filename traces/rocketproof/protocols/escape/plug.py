@@ -30,6 +30,8 @@ PLUG: Final = ProtocolPlug(
     traces=_traces,
     changes=escape_changes,
     records=EscapeRecords,
+    settings={"rocketmq_defaults": lambda options: options.rocketmq_defaults},
+    kept_without_promises=("TypeOK", "ActingNoWrite", "HalfUnseen"),
     traces_are="kinds of what is due",
     cores=("escape",),
 )

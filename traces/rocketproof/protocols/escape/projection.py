@@ -105,6 +105,10 @@ class EscapeProjection:
             saved=self._on_disk(cluster),
             acts=state.acts,
             known=frozenset(_name(state.options.masters[name]) for name in state.known),
+            waits={
+                TraceKind.DELAYED: frozenset(delayed.under),
+                TraceKind.HALVES: frozenset(halves.under),
+            },
         )
 
     def _on_disk(self, cluster: EscapeCluster) -> dict[TraceKind, int]:
@@ -156,6 +160,8 @@ def _layout(plan: EscapePlan) -> Layout:
             TraceKind.HALVES: options.half_window,
         },
         pops=plan.pops_max,
+        remote_escape=options.enable_remote_escape,
+        released=options.released,
     )
 
 

@@ -3,7 +3,7 @@
 | a record                     | what the follower takes of it                                    |
 |------------------------------|------------------------------------------------------------------|
 | NodeStarted, NodeStopped     | who begins to run, and with what; the slave with its tables      |
-| the state of the slave       | `acts`, `known`, `progress`, and what is in its `log`            |
+| the state of the slave       | `acts`, `known`, `progress`, for what it `waits`, and its `log`  |
 | what it has `stored`         | the tables on its disk                                           |
 | the `log` of a master        | what is on its disk                                              |
 | `decided` of the producer    | what it has decided                                              |
@@ -51,6 +51,8 @@ class _SlaveSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="slave")
     windows: tuple[int, int]
     level: int
     pops: int
+    remote_escape: bool
+    released: bool
 
 
 class _MasterSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="master"):
@@ -83,6 +85,7 @@ class _SlaveParts(msgspec.Struct, frozen=True):
     progress: tuple[int, int]
     acts: bool
     known: tuple[str, ...]
+    waits: tuple[frozenset[int], frozenset[int]]
 
 
 class _Table(msgspec.Struct, frozen=True):
@@ -134,6 +137,8 @@ class EscapeRecords(RecordProjection):
             producer=producers[0],
             windows={TraceKind.DELAYED: delayed, TraceKind.HALVES: halves},
             pops=settings.pops,
+            remote_escape=settings.remote_escape,
+            released=settings.released,
         )
         self._saved = {TraceKind.DELAYED: 0, TraceKind.HALVES: 0}
         self._parts: dict[str, dict[str, Any]] = {}
@@ -188,6 +193,7 @@ class EscapeRecords(RecordProjection):
             saved=dict(self._saved),
             acts=parts.acts,
             known=frozenset(self._groups[name] for name in parts.known),
+            waits=dict(zip((TraceKind.DELAYED, TraceKind.HALVES), parts.waits, strict=True)),
         )
         told = [read_field(one, _Told, "answered") for one in record.answered if _is_told(one)]
         for follower in self._followers:

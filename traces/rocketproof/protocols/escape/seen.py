@@ -34,6 +34,10 @@ class Layout:
     windows: Mapping[TraceKind, int]
     pops: int
     """At most so many are popped in a run."""
+    remote_escape: bool
+    """The slave puts to masters of other processes, too."""
+    released: bool
+    """It does as released programs do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,6 +50,8 @@ class SlaveSeen:
     acts: bool
     known: frozenset[str] = field(default_factory=frozenset)
     """Masters, by the names of their nodes."""
+    waits: Mapping[TraceKind, frozenset[int]] = field(default_factory=dict)
+    """Records for whose put it waits."""
 
 
 class LogItem(Protocol):

@@ -25,7 +25,6 @@ _SETS = {
     "accepted": ("a consumer is told that the ACK of {} is stored", ""),
     "revived": ("{} is delivered again", ""),
 }
-_PLACES = {"ckAt": "{} has the check point of {}", "ackAt": "{} has the ACK of {}"}
 
 
 def escape_changes(before: State, after: State) -> str:
@@ -88,11 +87,14 @@ def _of_masters(before: State, after: State) -> Iterator[str]:
 
 
 def _of_pops(before: State, after: State) -> Iterator[str]:
-    for name, words in _PLACES.items():
-        was = _pairs(before[name])
-        for pop, master in _pairs(after[name]).items():
-            if master != was[pop]:
-                yield words.format(plain(master), pop)
+    was = _pairs(before["ckAt"])
+    for pop, master in _pairs(after["ckAt"]).items():
+        if master != was[pop]:
+            yield f"{plain(master)} has the check point of {pop}"
+    had = _pairs(before["ackAt"])
+    for pop, masters in _pairs(after["ackAt"]).items():
+        for master in _added(had[pop], masters):
+            yield f"{plain(master)} has the ACK of {pop}"
 
 
 def _ended(before: State, after: State) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Final
 
 from rocketproof.protocols.escape.seen import Layout, TraceKind
@@ -30,6 +31,9 @@ def constants_of(kind: TraceKind, layout: Layout, records: int) -> State:
         "Half": tla_set(numbers if kind is TraceKind.HALVES else ()),
         "Pop": tla_set(_pops(kind, layout)),
         "Window": layout.windows.get(kind, 1),
+        "RemoteEscape": layout.remote_escape,
+        "Released": layout.released,
+        "Before": tla_set(combinations(sorted(layout.masters), 2)),
     }
 
 
@@ -62,7 +66,7 @@ class World:
     visible: set[int] = field(default_factory=set)
     pop_sent: set[tuple[str, str, str]] = field(default_factory=set)
     ck_at: dict[str, str] = field(default_factory=dict)
-    ack_at: dict[str, str] = field(default_factory=dict)
+    ack_at: dict[str, set[str]] = field(default_factory=dict)
     accepted: set[str] = field(default_factory=set)
     revived: set[str] = field(default_factory=set)
 
@@ -91,7 +95,7 @@ class World:
                 record({"p": p, "m": m, "is": which}) for p, m, which in self.pop_sent
             ),
             "ckAt": fcn((p, self.ck_at.get(p, NONE)) for p in pops),
-            "ackAt": fcn((p, self.ack_at.get(p, NONE)) for p in pops),
+            "ackAt": fcn((p, tla_set(self.ack_at.get(p, ()))) for p in pops),
             "accepted": tla_set(self.accepted),
             "revived": tla_set(self.revived),
         }
