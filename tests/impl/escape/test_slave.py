@@ -3,32 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import MappingProxyType
-from typing import Any
 
 import pytest
 
 from rocketha.acting.core import PollDue, RoleLearned
 from rocketha.acting.rules import Role
-from rocketha.acting.state import ActingOptions
-from rocketha.escape.events import LocalChanged, PersistDue, RouteDue, ServeDue, SlaveEvent
-from rocketha.escape.slave import SlaveCore, fresh, started
-from rocketha.escape.state import HALF_KEY, SlaveOptions, SlaveState, delay_key
-from rocketha.formats.broker_requests import BrokerCode, BrokerResponse, QueueName
+from rocketha.escape.events import LocalChanged, PersistDue, RouteDue, ServeDue
+from rocketha.escape.slave import fresh, started
+from rocketha.escape.state import HALF_KEY, SlaveState, delay_key
+from rocketha.formats.broker_requests import BrokerCode, BrokerResponse
 from rocketha.formats.due_messages import (
     PREPARED,
-    committed,
-    delayed,
-    half,
-    op_message,
-)
-from rocketha.formats.message import (
-    Message,
-    Record,
-    RecordCheck,
-    properties_of,
-    properties_text,
-    pull_record,
 )
 from rocketha.formats.name_server_codec import push_name_server_reply
 from rocketha.formats.name_server_codes import NameServerCode
@@ -41,94 +26,33 @@ from rocketha.formats.name_server_requests import (
 )
 from rocketha.formats.offset_tables import OffsetTable, TableKind, pull_offsets
 from rocketha.formats.put_requests import (
-    AckMessage,
     PopMessage,
     PutCode,
-    push_ack_message,
     push_pop_message,
 )
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.pre_online.events import StoreTable
-from rocketha.runtime.effects import After, AppendMessage, Respond, SendRequest
-from rocketha.runtime.events import RequestArrived, ResponseArrived, TimerFired
-from rocketha.types import BrokerId, Offset, RequestId, SizeBytes, TimestampMs
-
-CORE = SlaveCore()
-NOW = TimestampMs(100_000)
-MASTERS = {"group-b11": BrokerId(11), "group-b12": BrokerId(12)}
-DELAYED, HALVES = 0, 1
-ROOM = SizeBytes(1 << 20)
-
-
-def message(key: str, topic: str = "bills", stored_ms: int = 0) -> Message:
-    return Message(
-        topic=topic,
-        body=key.encode(),
-        store_timestamp_ms=TimestampMs(stored_ms),
-        properties=properties_text({"UNIQ_KEY": key, "PGROUP": "shop"}),
-    )
-
-
-def prepared(key: str) -> Message:
-    of = message(key)
-    return half(replace(of, properties=of.properties + "TRAN_MSG\x01true\x02"))
-
-
-LOG = (
-    message("m1", "orders"),
-    message("m2", "orders"),
-    *(delayed(message(f"d{at}", stored_ms=90_000 + at), 3) for at in (0, 1, 2)),
-    prepared("h1"),
-    prepared("h2"),
-    committed(prepared("h1")),
-    op_message((0,)),
+from rocketha.runtime.effects import AppendMessage
+from rocketha.runtime.events import ResponseArrived, TimerFired
+from rocketha.types import BrokerId
+from tests.impl.escape.slaves import (
+    DELAYED,
+    HALVES,
+    LOG,
+    MASTERS,
+    NOW,
+    POP,
+    QUEUE,
+    ack,
+    answered,
+    asked,
+    keys,
+    options,
+    popped,
+    serve,
+    slave,
+    step,
 )
-
-
-def options(**changes: Any) -> SlaveOptions:
-    acting = ActingOptions(
-        cluster_name="cluster",
-        broker_name="group-b2",
-        address="b2",
-        own_id=BrokerId(2),
-        ha_address="b2:ha",
-        name_servers=(BrokerId(201),),
-        topics=MappingProxyType({}),
-        acting=True,
-    )
-    values: dict[str, Any] = {
-        "acting": acting,
-        "masters": MASTERS,
-        "enable_remote_escape": True,
-        "topic": "orders",
-        "consumers": "audit",
-    }
-    return SlaveOptions(**{**values, **changes})
-
-
-def slave(files: dict[TableKind, OffsetTable | None] | None = None, **changes: Any) -> SlaveState:
-    """Return a slave that acts, and knows both masters."""
-    state = fresh(options(**changes), LOG, files or {}, now_ms=NOW)
-    return replace(state, acts=True, known=frozenset(MASTERS))
-
-
-def step(state: SlaveState, event: SlaveEvent, now_ms: int = NOW) -> tuple[SlaveState, list[Any]]:
-    done = CORE.step(state, event, now_ms=TimestampMs(now_ms))
-    return done.state, [one for one in done.effects if not isinstance(one, After)]
-
-
-def answered(request: SendRequest, code: int | None = BrokerResponse.SUCCESS) -> ResponseArrived:
-    command = None if code is None else RemotingCommand(code=code, opaque=1)
-    return ResponseArrived(reference=request.reference, command=command)
-
-
-def serve(state: SlaveState, service: int, now_ms: int = NOW) -> tuple[SlaveState, list[Any]]:
-    return step(state, ServeDue(service), now_ms)
-
-
-def keys(effects: list[Any]) -> list[str]:
-    return [properties_of(one.ext_fields["i"])["UNIQ_KEY"] for one in effects]
-
 
 # ---- what is due ----
 
@@ -335,37 +259,6 @@ def test_what_nobody_tells_a_slave_is_an_error_of_the_host() -> None:
 
 
 # ---- pops ----
-
-
-def asked(code: int, fields: Any, request: int = 1) -> RequestArrived:
-    command = RemotingCommand(code=code, opaque=1, ext_fields=dict(fields))
-    return RequestArrived(request=RequestId(request), command=command)
-
-
-QUEUE = QueueName(topic="orders", queue_id=0)
-POP = asked(
-    PutCode.POP_MESSAGE,
-    push_pop_message(PopMessage(group="audit", queue=QUEUE, invisible_ms=500, born_ms=NOW)),
-)
-
-
-def popped(state: SlaveState) -> tuple[SlaveState, str, SendRequest]:
-    """Let a consumer pop; return what it is to give back, and the put of the check point."""
-    state, (put,) = step(state, POP)
-    state, effects = step(state, answered(put))
-    says = effects[-1]
-    assert isinstance(says, Respond)
-    assert says.code == BrokerResponse.SUCCESS
-    record = pull_record(
-        says.body, offset=Offset(0), room=SizeBytes(1 << 20), check=RecordCheck.BODY
-    )
-    assert isinstance(record, Record)
-    return state, properties_of(record.message.properties)["POP_CK"], put
-
-
-def ack(extra_info: str) -> RequestArrived:
-    says = AckMessage(group="audit", queue=QUEUE, offset=0, extra_info=extra_info)
-    return asked(PutCode.ACK_MESSAGE, push_ack_message(says), 2)
 
 
 def test_a_message_is_given_when_its_check_point_is_stored_and_never_twice() -> None:
