@@ -11,7 +11,14 @@ import pytest
 from rocketha.dledger import store
 from rocketha.sim.dledger.cluster import NullDLedgerObserver
 from rocketha.sim.dledger.simulation import SIMULATION
-from rocketha.sim.engine.crash_points import ENDS, START, CrashPoint, CrashPoints, DiskUse
+from rocketha.sim.engine.crash_points import (
+    DISCARD,
+    ENDS,
+    START,
+    CrashPoint,
+    CrashPoints,
+    DiskUse,
+)
 from rocketha.sim.engine.faults import ALL_FAULTS, Fault
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import UNRESTRICTED
@@ -21,6 +28,7 @@ from rocketproof.crash_points import judge_crash_point
 from rocketproof.failing import RunJudge
 from rocketproof.protocols import PROTOCOLS
 from rocketproof.schedule import Scheduled
+from rocketproof.shrinking import How
 from rocketproof.trace_inputs import SpecChoice
 
 SEED: Final = 0
@@ -124,3 +132,40 @@ def test_a_member_that_had_written_nothing_is_as_if_it_had_not_been_there(operat
     found = judge_crash_point(scheduled, RunJudge(SpecChoice()))
 
     assert (found.struck, found.how) == (True, None)
+
+
+def test_a_log_that_is_thrown_away_in_another_order_is_noticed_where_that_is_cut(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    plug = PROTOCOLS["dledger"]
+    options = plug.configured(SEED)
+    (found,) = [
+        (node, use)
+        for node, some in plug.observe(SEED, options).disk_use.items()
+        for use in some
+        if use.what == DISCARD
+    ]
+    node, use = found
+    judge = RunJudge(SpecChoice())
+
+    def how(operation: str) -> How | None:
+        at = next(n for n, one in enumerate(use.operations, 1) if one.startswith(operation))
+        point = CrashPoint(node=node, effect=use.number, operation=at, end=Fault.POWER_CUT)
+        schedule = replace(UNRESTRICTED, crash_point=point)
+        scheduled = Scheduled(protocol="dledger", seed=SEED, options=options, schedule=schedule)
+        crashed = judge_crash_point(scheduled, judge)
+        assert crashed.struck
+        return crashed.how
+
+    assert [how("unlink data/"), how("unlink index/")] == [None, None]
+    remove = store.DLedgerStore.discard
+
+    def term_last(disk: Disk, options: store.StoreOptions) -> None:
+        for folder in map(options.path, ("data", "index")):
+            for name in disk.names(folder):
+                disk.unlink(f"{folder}/{name}")
+            disk.fsync_dir(folder)
+        remove(disk, options)
+
+    monkeypatch.setattr(store.DLedgerStore, "discard", staticmethod(term_last))
+    assert how("unlink data/") is How.REJECTED

@@ -190,9 +190,14 @@ class DLedgerCluster:
         if not self.is_calm:
             self._starts[node.id] += 1
             fail_a_start(self.members[node.id], self, self._starts[node.id])
-        self.members[node.id].start()
+        member = self.members[node.id]
+        member.start()
         self._tell(MemberStarted(node.id))
-        self.members[node.id].begin()
+        if member.ends_as_it_started():
+            self.crash(node)
+            self.restart(node)
+        else:
+            member.begin()
 
     def end_in_step(self, machine: Node[NodeState], ending: Ending) -> None:
         """Stop a member in the middle of a step; it comes back."""

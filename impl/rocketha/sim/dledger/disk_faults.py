@@ -142,6 +142,7 @@ def _turn_a_bit(machine: DLedgerMachine, rng: Random) -> str | None:
             DLedgerStore.open(damaged, STORE)
         except DamagedLogError:
             disk.write(path, at - start, turned)
+            disk.fsync(path)  # no power cut takes it back
             machine.is_damaged = True
             return f"entry {entry.index}"
     return None

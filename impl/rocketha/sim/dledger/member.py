@@ -6,6 +6,7 @@ end between two effects of a step, or in one in which its disk fails.
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from rocketha.dledger.config import DLedgerConfig
 from rocketha.dledger.node import started as node_started
 from rocketha.dledger.node_state import NodeState
 from rocketha.dledger.performers import AppliedMachine, DLedgerFiles, LedgerPerformer
-from rocketha.dledger.store_options import StoreOptions
+from rocketha.dledger.store_options import StoreOptions, look_at_term
 from rocketha.errors import DiskError, DLedgerFileError, TermFileError
 from rocketha.formats.dledger_index_file import INDEX_UNIT_SIZE
 from rocketha.known_bugs import Bugs
@@ -42,6 +43,7 @@ from rocketha.sim.engine.frames import FrameRecorder
 from rocketha.sim.engine.node import Node
 from rocketha.sim.engine.remoting_calls import Arrived
 from rocketha.sim.engine.request_ports import CallingCluster, CallingNode
+from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import BrokerId, SizeBytes, TimestampMs
 
 __all__ = ["STORE", "LedgerMachine", "LedgerMember", "LedgerSurroundings", "end_in_step"]
@@ -158,6 +160,8 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
         """It ends in the step under way, and its files are looked at for the last time."""
         self._cut_start: DiskFailure | None = None
         """Its next start ends in the middle."""
+        self._left: MemoryDisk | None = None
+        """What its disk has, as its log was thrown away in a start that has ended in the middle."""
         self._surviving = SurvivingFiles(machine.disk, STORE, self.files)
         points = cluster.crash_points
         machine.device.ends_before = lambda operation: points.operates(config.self_id, operation)
@@ -207,7 +211,10 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
         if cut is not None and not node.is_damaged:
             self.fails_to_start(cut)
         if self._begins(DISCARD if node.is_damaged else START):
-            self._is_cut_short(None)
+            before = copy.deepcopy(node.disk)
+            if self._is_cut_short(None) and self._has_new_term(before):
+                self._left = copy.deepcopy(node.disk)
+                node.disk.become(before)
             self._begins(START)
         self._surviving.starts()
         options = replace(STORE, discard_damaged_log=node.is_damaged)
@@ -224,6 +231,22 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
             now_ms=self.now_ms(),
         )
 
+    def _has_new_term(self, before: MemoryDisk) -> bool:
+        """Tell whether it has thrown its log away, which is so when the disk has the new term."""
+        kept, had = (look_at_term(disk, STORE) for disk in (self.machine.disk, before))
+        return self.machine.is_damaged and kept != had
+
+    def ends_as_it_started(self) -> bool:
+        """Have on the disk what a start has left that ended in the middle; False: none has.
+
+        Its log counts as thrown away, and it does so again when it starts again.
+        """
+        left, self._left = self._left, None
+        if left is not None:
+            self.machine.disk.become(left)
+            self.machine.is_damaged = True
+        return left is not None
+
     def fails_to_start(self, failure: DiskFailure) -> bool:
         """Try to start on a disk that fails meanwhile, and tell whether that ended it."""
         self._begins(START)
@@ -235,7 +258,8 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
         node.device.fail(failure)
         try:
             with self._damaged_by_bugs():
-                DLedgerFiles.open(node.device, STORE, self.new_machine())
+                options = replace(STORE, discard_damaged_log=node.is_damaged)
+                DLedgerFiles.open(node.device, options, self.new_machine())
         except DiskError:
             struck = node.device.failure
             assert struck is not None

@@ -30,8 +30,7 @@ _START_OPERATIONS_MAX: Final = 16
 START: Final = "start"
 """What uses the disk, if it is no effect..."""
 DISCARD: Final = "start that throws the log away"
-"""...or this. No node ends in the middle of it: it would go to a new term each time, and nobody
-would see those between."""
+"""...or this."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, order=True)
@@ -139,15 +138,11 @@ class CrashPoints:
         number = self._effects[node]
         self._using[node] = DiskUse(number=number, what=what)
         chosen = self._chosen
-        if chosen is None or what == DISCARD:
-            return False
-        return (chosen.node, chosen.effect) == (node, number)
+        return chosen is not None and (chosen.node, chosen.effect) == (node, number)
 
     def operates(self, node: str, operation: str) -> Ending | None:
         """Count an operation of what has begun; return how the node ends before it, if it does."""
         using = self._using[node]
-        if using.what == DISCARD:
-            return None
         if not using.operations:
             self.disk_use.setdefault(node, []).append(using)
         using.operations.append(operation)

@@ -395,8 +395,13 @@ class ControllerGroup:
     def restart(self, node: Node[DLedgerController]) -> None:
         """Let a member come back that is down."""
         assert node.state is None
-        self.members[node.id].start()
-        self.members[node.id].begin()
+        member = self.members[node.id]
+        member.start()
+        if member.ends_as_it_started():
+            self.crash(node)
+            self.restart(node)
+        else:
+            member.begin()
 
     def restart_stopped(self) -> None:
         """Let all members come back that are down."""
