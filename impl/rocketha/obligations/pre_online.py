@@ -38,8 +38,9 @@ import msgspec
 from rocketha.formats.broker_requests import BrokerCode, BrokerResponse
 from rocketha.formats.name_server_codes import NameServerCode
 from rocketha.formats.offset_tables import TableKind, pull_offsets
-from rocketha.obligations.obligation import Due, Obligation, RecordedRun, due_in_step, time_ms
-from rocketha.recording.record import RESPONSE, STARTED, STOPPED, NodeRecord, SentMessage
+from rocketha.obligations.obligation import Due, Obligation, RecordedRun, due_in_step
+from rocketha.obligations.seen import Seen, changed_tables, seen_of
+from rocketha.recording.record import RESPONSE, STARTED, STOPPED, SentMessage
 from rocketha.types import MASTER, TimestampMs
 
 __all__ = ["PRE_ONLINE", "changes_written", "tables_written"]
@@ -50,27 +51,10 @@ _ASKED: Final = frozenset({*_KIND_OF, BrokerCode.EXCHANGE_BROKER_HA_INFO})
 
 
 @dataclass(frozen=True)
-class _Seen:
-    """A record of a broker, with all that it has in its memory behind it, and had before."""
-
-    record: NodeRecord
-    state: dict[str, Any]
-    before: dict[str, Any]
-
-    @property
-    def at_ms(self) -> TimestampMs:
-        return time_ms(self.record)
-
-    @property
-    def messages(self) -> list[SentMessage]:
-        return [message for message in self.record.sent if message.code is not None]
-
-
-@dataclass(frozen=True)
 class _Broker:
     name: str
     settings: dict[str, Any]
-    seen: list[_Seen]
+    seen: list[Seen]
     waits: list[tuple[int, int]]
     """From when until when it waits for answers, milliseconds; in order, none touches another."""
 
@@ -88,17 +72,12 @@ def _all_brokers(run: RecordedRun) -> list[_Broker]:
     found = []
     for name, header in run.headers.items():
         if header.settings["kind"] == "broker":
-            seen, state = [], dict[str, Any]()
-            for record in run.by_node.get(name, ()):
-                before = state
-                gone = record.event in (STARTED, STOPPED)
-                state = {**({} if gone else state), **record.state}
-                seen.append(_Seen(record, state, before))
+            seen = seen_of(run, name)
             found.append(_Broker(name, header.settings, seen, _waits(header.settings, seen)))
     return found
 
 
-def _waits(settings: dict[str, Any], seen: list[_Seen]) -> list[tuple[int, int]]:
+def _waits(settings: dict[str, Any], seen: list[Seen]) -> list[tuple[int, int]]:
     heard = {received: one.at_ms for one in seen for received in one.record.received}
     reports = [
         (one.at_ms, received.partition(":")[0])
@@ -155,7 +134,7 @@ def _repeated(
                 )
 
 
-def _owes(seen: _Seen, owed: Callable[[dict[str, Any]], bool]) -> bool:
+def _owes(seen: Seen, owed: Callable[[dict[str, Any]], bool]) -> bool:
     return seen.record.event not in (STARTED, STOPPED) and owed(seen.state)
 
 
@@ -246,16 +225,7 @@ def _table(state: dict[str, Any], kind: TableKind) -> Any:
 def changes_written(run: RecordedRun, kind: TableKind) -> Iterator[Due]:
     """Find when a broker writes one of its tables: its file must have another one."""
     for broker in _brokers(run):
-        known: str | None = None
-        for one in broker.seen:
-            if one.record.event in (STARTED, STOPPED):
-                known = None
-            for did in one.record.stored:
-                if did["is"] == "Written" and did["path"] == kind:
-                    if one.record.event == "PersistDue" and known is not None:
-                        done = known != did["data"]
-                        yield due_in_step(one.record, f"write {kind} when it is new", is_done=done)
-                    known = did["data"]
+        yield from changed_tables(broker.seen, kind)
 
 
 def _of_each_table(
@@ -277,7 +247,7 @@ def _connections_kept(run: RecordedRun) -> Iterator[Due]:
 _GIVES_UP: Final = frozenset({"ConnectionLost", "ForgetMaster", "PacketRefused", "ReconnectDue"})
 
 
-def _is_told(run: RecordedRun, seen: _Seen) -> bool:
+def _is_told(run: RecordedRun, seen: Seen) -> bool:
     code = BrokerCode.EXCHANGE_BROKER_HA_INFO
     requests = (run.messages.get(received) for received in seen.record.received)
     return any(request is not None and request.code == code for request in requests)
@@ -308,7 +278,7 @@ def _goes_on(run: RecordedRun) -> Iterator[Due]:
                 )
 
 
-def _went_on(seen: _Seen) -> bool:
+def _went_on(seen: Seen) -> bool:
     asks = any(not message.id.endswith(RESPONSE) for message in seen.record.sent)
     return asks or not seen.state.get("isolated", True)
 
@@ -394,7 +364,7 @@ def _answers(run: RecordedRun) -> Iterator[Due]:
                 yield due_in_step(one.record, f"answer {received}", is_done=done)
 
 
-def _is_answer(seen: _Seen, code: BrokerCode, answer: SentMessage) -> bool:
+def _is_answer(seen: Seen, code: BrokerCode, answer: SentMessage) -> bool:
     if code not in _KIND_OF:
         return answer.code == BrokerResponse.SUCCESS
     if seen.state["isolated"]:

@@ -1,0 +1,63 @@
+"""What a node's records show, with all that it has in its memory behind each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from rocketha.formats.offset_tables import TableKind
+from rocketha.obligations.obligation import Due, RecordedRun, due_in_step, time_ms
+from rocketha.recording.record import STARTED, STOPPED, NodeRecord, SentMessage
+from rocketha.types import TimestampMs
+
+__all__ = ["Seen", "changed_tables", "seen_of"]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A record of a node, with all that it has in its memory behind it, and had before."""
+
+    record: NodeRecord
+    state: dict[str, Any]
+    before: dict[str, Any]
+
+    @property
+    def at_ms(self) -> TimestampMs:
+        """Return when the step was taken."""
+        return time_ms(self.record)
+
+    @property
+    def messages(self) -> list[SentMessage]:
+        """Return what was sent, but for packets of replication."""
+        return [message for message in self.record.sent if message.code is not None]
+
+    @property
+    def begins_or_ends(self) -> bool:
+        """Tell whether it is the start or the stop of the node."""
+        return self.record.event in (STARTED, STOPPED)
+
+
+def seen_of(run: RecordedRun, node: str) -> list[Seen]:
+    """Return what the records of a node show."""
+    seen, state = [], dict[str, Any]()
+    for record in run.by_node.get(node, ()):
+        before = state
+        gone = record.event in (STARTED, STOPPED)
+        state = {**({} if gone else state), **record.state}
+        seen.append(Seen(record, state, before))
+    return seen
+
+
+def changed_tables(seen: list[Seen], kind: TableKind) -> Iterator[Due]:
+    """Find when it is time for a node to write one of its tables: its file must have another."""
+    known: str | None = None
+    for one in seen:
+        if one.begins_or_ends:
+            known = None
+        for did in one.record.stored:
+            if did["is"] == "Written" and did["path"] == kind:
+                if one.record.event == "PersistDue" and known is not None:
+                    done = known != did["data"]
+                    yield due_in_step(one.record, f"write {kind} when it is new", is_done=done)
+                known = did["data"]
