@@ -119,12 +119,20 @@ class EscapeCluster:
             FIRST_NAME_SERVER: self.name_server,
             FIRST_PRODUCER: self.producer,
         }
-        self.hosted_slave = SlaveNode(self.slave, self, plan.slave, pops_max=plan.pops_max)
+        self.hosted_slave = SlaveNode(
+            self.slave,
+            self,
+            plan.slave,
+            pops_max=plan.pops_max,
+            invisible_ms=plan.invisible_ms,
+        )
         self.hosted_masters = {
             number: MasterNode(self.masters[number], self, options, flush_ms=plan.flush_ms)
             for number, options in zip(self.masters, plan.masters, strict=True)
         }
-        self.hosted_producer = ProducerNode(self.producer, self)
+        self.hosted_producer = ProducerNode(
+            self.producer, self, masters=self.masters, heartbeat_ms=_HEARTBEAT_MS
+        )
         self._neighbour = RouteBroker(self.neighbour, self, plan.neighbour, ActingCore())
         self._name_server = RouteNameServer(self.name_server, self, plan.name_server)
         container = frozenset({SLAVE, *self.local}) if self.local else frozenset[BrokerId]()

@@ -39,33 +39,42 @@ class Logged:
     kind: LoggedKind
     of: str
     """A message's UNIQ_KEY, the name of a pop, or places of half messages in their queue."""
+    queue: str
+    """Topic and queueId."""
+    place: int
+    """Its place there: queueOffset."""
 
 
 def logged(message: Message) -> Logged:
     """Say what a message in a log is."""
+    kind, of = _said(message)
+    return Logged(kind, of, f"{message.topic}@{message.queue_id}", message.queue_offset)
+
+
+def _said(message: Message) -> tuple[LoggedKind, str]:
     key = key_of(message) or ""
     match message.topic:
         case topic if topic == DELAYED_TOPIC:
-            return Logged(LoggedKind.DELAYED, key)
+            return LoggedKind.DELAYED, key
         case topic if topic == HALF_TOPIC:
-            return Logged(LoggedKind.HALF, key)
+            return LoggedKind.HALF, key
         case topic if topic == OP_TOPIC:
-            return Logged(LoggedKind.OP, ",".join(map(str, pull_op_body(message.body))))
+            return LoggedKind.OP, ",".join(map(str, pull_op_body(message.body)))
         case topic if is_revive_topic(topic):
-            return _of_pop(message)
+            return _said_of_pop(message)
         case topic if topic.startswith("%RETRY%"):
-            return Logged(LoggedKind.AGAIN, popped_of(message).name)
+            return LoggedKind.AGAIN, popped_of(message).name
         case _:
-            return Logged(LoggedKind.READ, key)
+            return LoggedKind.READ, key
 
 
-def _of_pop(message: Message) -> Logged:
+def _said_of_pop(message: Message) -> tuple[LoggedKind, str]:
     try:
         said = pull_revive_message(message)
     except PacketError:
-        return Logged(LoggedKind.OTHER, "")
+        return LoggedKind.OTHER, ""
     kind = LoggedKind.ACK if isinstance(said, AckMsg) else LoggedKind.CHECK_POINT
-    return Logged(kind, said.popped.name)
+    return kind, said.popped.name
 
 
 def flushed_of(log: CommitLog) -> LongSequence:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, Protocol, TypeAlias
 
 from rocketha.escape.events import (
@@ -43,6 +43,7 @@ from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.escape.logged import flushed_of
 from rocketha.sim.escape.plan import CONSUMERS, START_MS
 from rocketha.sim.escape.steps import (
+    ConsumerAsked,
     ConsumerTold,
     EscapeStep,
     MasterStepped,
@@ -150,6 +151,7 @@ class SlaveNode(OpenNode[SlaveState, SlaveHears, EscapeAction]):
         options: SlaveOptions,
         *,
         pops_max: int,
+        invisible_ms: int,
     ) -> None:
         """Make a slave that is down."""
         self._files = _TableFiles(node)
@@ -175,6 +177,13 @@ class SlaveNode(OpenNode[SlaveState, SlaveHears, EscapeAction]):
             "released": options.released,
             "level": options.level,
             "pops": pops_max,
+            "invisible_ms": invisible_ms,
+            "route_ms": options.route_ms,
+            "serve_ms": [options.serve_ms, options.half_ms],
+            "retry_ms": options.retry_ms,
+            "persist_ms": options.persist_ms,
+            "request_timeout_ms": options.request_timeout_ms,
+            "own_id": options.acting.own_id,
         }
         recorder = around.recording.of(
             self.name_of(node.id), settings, parts=self._parts, shows_ms=self.now_ms
@@ -194,6 +203,8 @@ class SlaveNode(OpenNode[SlaveState, SlaveHears, EscapeAction]):
             "acts": state.acts,
             "known": sorted(state.known),
             "waits": [sorted(service.under) for service in state.services],
+            "due_ms": [[one.at_ms for one in service.records] for service in state.services],
+            "messages": len(state.queue.messages),
         }
 
     def left(self) -> Parts:
@@ -248,6 +259,7 @@ class SlaveNode(OpenNode[SlaveState, SlaveHears, EscapeAction]):
     ) -> None:
         self._asked += 1
         self._consumers[self._asked] = (popped, on_told)
+        self.recorder.heard(ConsumerAsked(popped is not None))
         command = RemotingCommand(code=code, opaque=self._asked, ext_fields=fields)
         self.take_request(Arrived(_CLIENT, command))
 
@@ -264,7 +276,8 @@ class SlaveNode(OpenNode[SlaveState, SlaveHears, EscapeAction]):
         is_ack = popped is not None
         if popped is None and (found := given(command)) is not None:
             _, popped = found
-        told = ConsumerTold("" if popped is None else popped.name, is_ack, answer.code)
+        name = "" if popped is None else popped.name
+        told = ConsumerTold(name, is_ack, answer.code, dict(answer.ext_fields))
         self._told.append(told)
         self.recorder.answered(told)
         self._cluster.scheduler.after(0, lambda: on_told(command))
@@ -304,7 +317,13 @@ class MasterNode(OpenNode[MasterState, MasterHears, EscapeAction]):
         self._cluster = around
         self._read_log = _ReadLog(node)
         node.host = self.host
-        settings = {"kind": "master", "broker_name": options.acting.broker_name}
+        settings = {
+            "kind": "master",
+            "broker_name": options.acting.broker_name,
+            "check_ms": options.check_ms,
+            "revive_ms": options.revive_ms,
+            "flush_ms": flush_ms,
+        }
         recorder = around.recording.of(
             self.name_of(node.id), settings, parts=self._parts, shows_ms=self.now_ms
         )
@@ -315,7 +334,8 @@ class MasterNode(OpenNode[MasterState, MasterHears, EscapeAction]):
         return self._read_log()
 
     def _parts(self) -> Parts:
-        return {"log": self._read_log()}
+        log = self._node.files.log
+        return {"log": self._read_log(), "ends": [log.max_phy_offset, log.flushed_offset]}
 
     def now_ms(self) -> TimestampMs:
         """Return what its clock shows."""
@@ -337,7 +357,14 @@ class ProducerNode(OpenNode[ProducerState, ProducerEvent, EscapeAction]):
 
     release = RELEASE_5_3_3
 
-    def __init__(self, node: Node[ProducerState], around: EscapeAround) -> None:
+    def __init__(
+        self,
+        node: Node[ProducerState],
+        around: EscapeAround,
+        *,
+        masters: Iterable[BrokerId],
+        heartbeat_ms: int,
+    ) -> None:
         """Make a producer that is down."""
         super().__init__(node.id, ProducerCore(), around)
         self._node = node
@@ -345,7 +372,11 @@ class ProducerNode(OpenNode[ProducerState, ProducerEvent, EscapeAction]):
         node.host = self.host
         self.recorder = around.recording.of(
             self.name_of(node.id),
-            {"kind": "producer"},
+            {
+                "kind": "producer",
+                "masters": [self.name_of(one) for one in masters],
+                "heartbeat_ms": heartbeat_ms,
+            },
             parts=self._parts,
             shows_ms=self.now_ms,
         )

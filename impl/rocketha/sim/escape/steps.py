@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from rocketha.escape.events import EscapeAction, MasterEvent, ProducerEvent, SlaveEvent
@@ -10,6 +11,7 @@ from rocketha.sim.engine.frames import Frame
 from rocketha.types import BrokerId
 
 __all__ = [
+    "ConsumerAsked",
     "ConsumerTold",
     "EscapeStep",
     "MasterStarted",
@@ -23,6 +25,13 @@ __all__ = [
 
 
 @dataclass(frozen=True, slots=True)
+class ConsumerAsked:
+    """A consumer pops, or acknowledges."""
+
+    is_ack: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ConsumerTold:
     """A consumer was answered."""
 
@@ -31,6 +40,8 @@ class ConsumerTold:
     is_ack: bool
     """It has acknowledged; else it has popped."""
     code: int
+    fields: Mapping[str, str] = field(default_factory=dict)
+    """Of what it was given."""
 
 
 @dataclass(frozen=True, slots=True)
