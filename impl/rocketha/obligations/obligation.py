@@ -106,6 +106,8 @@ class Due:
     """When it was done; None: never."""
     step: NodeRecord | None = None
     """In which step it is due; None: there is a time for it."""
+    of: str = ""
+    """What it is about, as records name it, where they do: a message, a pop."""
 
     @property
     def is_missed(self) -> bool:
@@ -113,12 +115,18 @@ class Due:
         return self.done_ms is None or self.done_ms > self.by_ms
 
 
-def due_in_step(record: NodeRecord, what: str, *, is_done: bool) -> Due:
+def due_in_step(record: NodeRecord, what: str, *, is_done: bool, of: str = "") -> Due:
     """Return what a node must do in the step of a record itself."""
     at_ms = time_ms(record)
     done_ms = at_ms if is_done else None
     return Due(
-        node=record.node, since_ms=at_ms, by_ms=at_ms, what=what, done_ms=done_ms, step=record
+        node=record.node,
+        since_ms=at_ms,
+        by_ms=at_ms,
+        what=what,
+        done_ms=done_ms,
+        step=record,
+        of=of,
     )
 
 

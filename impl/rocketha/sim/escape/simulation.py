@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from rocketha.known_bugs import ESCAPE_BUGS
+from rocketha.obligations.escape import ESCAPE
 from rocketha.sim.engine.faults import ESCAPE_FAULTS
 from rocketha.sim.engine.simulation import Environment, Limits, Simulation
 from rocketha.sim.escape.cluster import EscapeCluster, EscapeObserver, NullEscapeObserver
@@ -28,6 +29,7 @@ SIMULATION: Final[Simulation[EscapePlan, EscapeObserver]] = Simulation(
     draw_plan=draw_escape_run,
     workload=_workload,
     unobserved=NullEscapeObserver,
+    obligations=ESCAPE,
     clients="messages read, acknowledged, or delivered again",
     limits=Limits(faults_end_ms=8_000, healing_ms=20_000, healing_actions=1_500),
 )
