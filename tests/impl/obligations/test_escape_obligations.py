@@ -1,0 +1,201 @@
+"""What a slave that acts, masters and a producer owe: correct runs miss nothing, each omission is
+noticed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any, Final
+
+import pytest
+
+from rocketha.escape import pops, services, slave
+from rocketha.escape.events import (
+    CheckDue,
+    Done,
+    EscapeAction,
+    EscapeActionName,
+    HeartbeatDue,
+    PersistDue,
+    PoppedHere,
+    ReviveDue,
+    RouteDue,
+    ServeDue,
+)
+from rocketha.escape.master import MasterCore
+from rocketha.escape.producer import ProducerCore
+from rocketha.escape.slave import SlaveCore
+from rocketha.formats.broker_requests import BrokerCode
+from rocketha.formats.offset_tables import TableKind
+from rocketha.formats.put_requests import PutCode
+from rocketha.obligations.escape import ESCAPE
+from rocketha.pre_online.events import StoreTable
+from rocketha.runtime.effects import (
+    AppendMessage,
+    RequestFlush,
+    Respond,
+    SendOneWay,
+    SendRequest,
+)
+from rocketha.runtime.events import LogFlushed, RequestArrived, ResponseArrived
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.simulation import SimulatedRun, simulate
+from rocketha.sim.escape.simulation import SIMULATION
+from tests.impl.escape.omissions import Patch, changes, drops, sleeps
+
+SEEDS: Final = range(6)
+
+
+def run(seed: int, options: SimOptions | None = None) -> SimulatedRun:
+    return simulate(SIMULATION, seed, options or SimOptions(), SIMULATION.unobserved())
+
+
+@pytest.mark.parametrize("released", [False, True])
+def test_correct_runs_have_occasions_of_all_and_miss_none(released: bool) -> None:
+    counted: Counter[str] = Counter()
+    for seed in range(12):
+        findings = run(seed, SimOptions(rocketmq_defaults=released)).obligations
+        assert findings.missed == ()
+        counted.update(findings.counted)
+
+    assert set(+counted) == {obligation.name for obligation in ESCAPE}
+
+
+# ---- omissions ----
+
+
+def _puts_half_messages_as_others(event: Any, one: Any) -> Any:
+    del event
+    is_put = isinstance(one, SendRequest) and one.code == BrokerCode.SEND_MESSAGE_V2
+    return replace(one, ext_fields={**one.ext_fields, "f": "0"}) if is_put else one
+
+
+def _puts_again_at_once(patch: pytest.MonkeyPatch) -> None:
+    whole = services.due
+    patch.setattr(services, "due", lambda service, _, *, now_ms: whole(service, 0, now_ms=now_ms))
+
+
+def _drops_the_table_of_delays(event: Any, one: Any) -> Any:
+    is_delay = isinstance(one, StoreTable) and one.kind is TableKind.DELAY
+    return None if is_delay and isinstance(event, PersistDue) else one
+
+
+def _drops_the_table_of_consumers(event: Any, one: Any) -> Any:
+    is_consumer = isinstance(one, StoreTable) and one.kind is TableKind.CONSUMER
+    return None if is_consumer and isinstance(event, ResponseArrived) else one
+
+
+def _writes_whatever_there_is(patch: pytest.MonkeyPatch) -> None:
+    whole = services.persist
+
+    def persist(state: Any) -> Any:
+        done = whole(state)
+        state, store = services.stored_table(done.state, TableKind.DELAY)
+        return replace(done, state=state, effects=(store, *done.effects))
+
+    patch.setattr(slave, "persist", persist)
+
+
+def _counts_one_more(event: Any, one: Any) -> Any:
+    del event
+    if not isinstance(one, Respond) or "restNum" not in one.ext_fields:
+        return one
+    fields = dict(one.ext_fields)
+    return replace(one, ext_fields={**fields, "restNum": str(int(fields["restNum"]) + 1)})
+
+
+def _gives_without_a_check_point(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(pops, "is_put_ok", lambda _: True)
+
+
+def _says_nothing_of_routes(patch: pytest.MonkeyPatch) -> None:
+    whole: Any = slave.learn_route
+    patch.setattr(slave, "learn_route", lambda *of: replace(whole(*of), action=None))
+
+
+def _says_what_is_not_so(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(
+        slave,
+        "_knows",
+        lambda state, known: Done(
+            replace(state, known=known), (), EscapeAction(EscapeActionName.LEARN_ROUTE)
+        ),
+    )
+
+
+def _leaves_signs_unanswered(event: Any, one: Any) -> Any:
+    is_sign = isinstance(event, RequestArrived) and event.command.code == BrokerCode.HEART_BEAT
+    return None if is_sign and isinstance(one, Respond) else one
+
+
+def _says_another_place(event: Any, one: Any) -> Any:
+    if not (isinstance(event, LogFlushed) and isinstance(one, Respond)):
+        return one
+    return replace(one, ext_fields={**one.ext_fields, "queueOffset": "999"})
+
+
+def _leaves_a_place_free(event: Any, one: Any) -> Any:
+    if not (isinstance(event, PoppedHere) and isinstance(one, AppendMessage)):
+        return one
+    message = one.message
+    return replace(one, message=replace(message, queue_offset=message.queue_offset + 1))
+
+
+def _revives_too_early(patch: pytest.MonkeyPatch) -> None:
+    whole: Any = vars(MasterCore)["step"]
+
+    def step(self: Any, state: Any, event: Any, *, now_ms: Any, log: Any) -> Any:
+        early_ms = now_ms + 50 if isinstance(event, ReviveDue) else now_ms
+        return whole(self, state, event, now_ms=early_ms, log=log)
+
+    patch.setattr(MasterCore, "step", step)
+
+
+def _says_that_all_are_committed(event: Any, one: Any) -> Any:
+    del event
+    if not isinstance(one, SendOneWay) or one.code != PutCode.END_TRANSACTION:
+        return one
+    return replace(one, ext_fields={**one.ext_fields, "commitOrRollback": "1"})
+
+
+OMISSIONS: Final[list[tuple[str, Patch]]] = [
+    ("routes asked", sleeps(SlaveCore, RouteDue)),
+    ("what is due is put", sleeps(SlaveCore, ServeDue)),
+    ("failures waited out", _puts_again_at_once),
+    ("puts in full", changes(SlaveCore, _puts_half_messages_as_others)),
+    ("what is passed stays", changes(SlaveCore, _drops_the_table_of_delays)),
+    ("what is given stays", changes(SlaveCore, _drops_the_table_of_consumers)),
+    ("only changes written", _writes_whatever_there_is),
+    ("consumers answered", drops(SlaveCore, Respond, after=ResponseArrived)),
+    ("pops held", _gives_without_a_check_point),
+    ("pops answered in full", changes(SlaveCore, _counts_one_more)),
+    ("actions said", _says_nothing_of_routes),
+    ("actions said", _says_what_is_not_so),
+    ("signs answered", changes(MasterCore, _leaves_signs_unanswered)),
+    ("puts answered", changes(MasterCore, _says_another_place)),
+    ("puts answered", drops(MasterCore, Respond, after=LogFlushed)),
+    ("written through", drops(MasterCore, RequestFlush, after=PoppedHere)),
+    ("places in queues", changes(MasterCore, _leaves_a_place_free)),
+    ("halves asked for", sleeps(MasterCore, CheckDue)),
+    ("pops come again", sleeps(MasterCore, ReviveDue)),
+    ("pops come again", _revives_too_early),
+    ("checks answered", drops(ProducerCore, SendOneWay)),
+    ("checks answered", changes(ProducerCore, _says_that_all_are_committed)),
+    ("signs of life", drops(ProducerCore, SendRequest, after=HeartbeatDue)),
+]
+
+
+@pytest.mark.parametrize(("obligation", "omission"), OMISSIONS)
+def test_each_omission_is_noticed(
+    obligation: str, omission: Patch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    omission(monkeypatch)
+
+    assert any(
+        one.obligation == obligation for seed in SEEDS for one in run(seed).obligations.missed
+    )
+
+
+def test_there_is_an_omission_of_each() -> None:
+    assert {name for name, _ in OMISSIONS} == {obligation.name for obligation in ESCAPE}
