@@ -364,6 +364,54 @@ Revive(p, m) ==
   /\ UNCHANGED <<slaveVars, sent, alive, log, halfVars, visible, popSent, ckAt, ackAt, accepted>>
 
 -----------------------------------------------------------------------------
+\* ---- What is missed ----
+
+\* Here is no time: somebody has not done for too long what is to be done.  All of it changes nothing, and
+\* finite models leave it out.
+
+\* The slave asks which masters there are,
+NoAsk ==
+  /\ ~up
+
+  /\ UNCHANGED vars
+
+\* puts the first record that is due and not passed,
+NoPut(r) ==
+  /\ ~up \/ ~acts \/ r # progress + 1 \/ IsUnder(r) \/ Targets = {}
+
+  /\ UNCHANGED vars
+
+\* and writes down what it has passed.
+NoSave ==
+  /\ ~up \/ saved = progress
+
+  /\ UNCHANGED vars
+
+\* A master answers a put,
+NoAnswer(r, m) ==
+  /\ ~alive[m] \/ r \notin Record
+
+  /\ UNCHANGED vars
+
+\* asks for half messages that have not ended,
+NoCheck(h, m) ==
+  /\ ~alive[m] \/ h \notin log[m] \/ h \in visible \/ ended[h] = "rollback"
+
+  /\ UNCHANGED vars
+
+\* and looks at pops whose time is up.
+NoRevive(p, m) ==
+  /\ ~alive[m] \/ ckAt[p] # m \/ Cancels(p, m) \/ p \in revived
+
+  /\ UNCHANGED vars
+
+\* A producer that is asked says what it has decided.
+NoWord(h) ==
+  /\ h \notin Half
+
+  /\ UNCHANGED vars
+
+-----------------------------------------------------------------------------
 Next ==
   \/ \E is \in BOOLEAN : Act(is)
   \/ \E m \in Master, runs \in BOOLEAN : LearnRoute(m, runs)

@@ -17,7 +17,7 @@ action a step is, what was sent, stored and answered says; what a core says of i
 | ckAt, ackAt, revived        | what is on the disk of a master                                  |
 | accepted                    | what a consumer was answered                                     |
 
-That the slave waits no longer its memory says. A half
+That the slave waits no longer its memory says; what is missed stands before what comes next. A half
 message that lies twice with a master may be shown twice; what is shown more often is a `Check` too
 many, and what is delivered again twice a `Revive`. Records are numbered as they lie in the slave's
 log, pops as their check points were sent. The trace begins when all run, the slave knows all
@@ -52,6 +52,8 @@ Act = Callable[[str | None, str, Sequence[Value], State], None]
 _TAILS: Final = ("ck", "ack")
 """What keys of check points and ACKs end with, and what the specification calls them."""
 _OF_POPS: Final = frozenset({LoggedKind.CHECK_POINT, LoggedKind.ACK, LoggedKind.AGAIN})
+_SERVICES: Final = {TraceKind.DELAYED: "0", TraceKind.HALVES: "1"}
+"""What their obligations call the services."""
 _RECORDS: Final = {TraceKind.DELAYED: LoggedKind.DELAYED, TraceKind.HALVES: LoggedKind.HALF}
 
 
@@ -325,6 +327,36 @@ class EscapeFollower:
             if is_commit:
                 world.visible.add(record)
         self._tell(node, "End", record, how, told)
+
+    # ---- what is missed ----
+
+    def misses(self, node: str, action: str, of: str) -> None:
+        """Take what is missed of a node, if it is of what the trace is of."""
+        if self._world is None:
+            return
+        params = self._missed_params(node, action, of)
+        if params is not None:
+            self._tell(node, action, *params)
+
+    def _missed_params(self, node: str, action: str, of: str) -> tuple[Value, ...] | None:
+        """Return the parameters of an action that says that something is missed; None: others'."""
+        match action:
+            case "NoAsk":
+                return ()
+            case "NoPut" if of.startswith(f"{_SERVICES.get(self._kind)} "):
+                return (int(of.split()[1]),)
+            case "NoSave" if of == _SERVICES.get(self._kind):
+                return ()
+            case "NoAnswer" if of in self._puts:
+                return self._puts[of]
+            case "NoCheck" if self._kind is TraceKind.HALVES and of in self._numbers:
+                return (self._numbers[of], node)
+            case "NoWord" if self._kind is TraceKind.HALVES and of in self._numbers:
+                return (self._numbers[of],)
+            case "NoRevive" if of in self._pops:
+                return (self._pops[of], node)
+            case _:
+                return None
 
     # ---- the rest ----
 

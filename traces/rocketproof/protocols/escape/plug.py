@@ -34,4 +34,5 @@ PLUG: Final = ProtocolPlug(
     kept_without_promises=("TypeOK", "ActingNoWrite", "HalfUnseen"),
     traces_are="kinds of what is due",
     cores=("escape",),
+    configurations=(SimOptions(), SimOptions(), SimOptions(rocketmq_defaults=True)),
 )

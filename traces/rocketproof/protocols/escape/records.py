@@ -9,6 +9,7 @@
 | `decided` of the producer    | what it has decided                                              |
 | messages, by codes and fields| what is put, and how it is answered                              |
 | what is `answered`           | what a consumer was told                                         |
+| all of them, and settings    | what is missed in time (`missed`)                                |
 
 All nodes are recorded, so the states are whole. Name servers, and the slave's neighbour, are passed
 over: what the slave hears of them is in its state.
@@ -16,7 +17,7 @@ over: what the slave hears of them is in its state.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, Final, TypeAlias
 
@@ -24,6 +25,7 @@ import msgspec
 
 from rocketha.escape.state import HALF_KEY, delay_key
 from rocketha.formats.offset_tables import QueueKey, TableKind
+from rocketha.recording.merge import MergedRecord
 from rocketha.recording.record import (
     STARTED,
     STOPPED,
@@ -33,6 +35,7 @@ from rocketha.recording.record import (
     SentMessage,
 )
 from rocketproof.protocols.escape.follower import EscapeFollower
+from rocketproof.protocols.escape.missed import MissedOfEscape
 from rocketproof.protocols.escape.seen import Layout, SlaveSeen, TraceKind
 from rocketproof.record_projection import RecordProjection, read_field, sequence_after
 from rocketproof.recorded_tables import written_tables
@@ -140,6 +143,8 @@ class EscapeRecords(RecordProjection):
             remote_escape=settings.remote_escape,
             released=settings.released,
         )
+        self._headers = {header.node: header for header in headers}
+        self._missed: MissedOfEscape | None = None
         self._saved = {TraceKind.DELAYED: 0, TraceKind.HALVES: 0}
         self._parts: dict[str, dict[str, Any]] = {}
         self._logs: dict[str, tuple[_Logged, ...]] = {}
@@ -161,8 +166,18 @@ class EscapeRecords(RecordProjection):
         for kind in _KINDS:
             self.begin_trace({"of": kind.value})
 
+    def prepared(self, merged: Iterable[MergedRecord]) -> Iterable[MergedRecord]:
+        """Look at all records for what is missed. Raises: RecordError"""
+        whole = list(merged)
+        self._missed = MissedOfEscape(self._headers, [one.record for one in whole])
+        return whole
+
     def take(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
-        """Make the events of a record."""
+        """Make the events of a record, and before them of what is overdue by then."""
+        assert self._missed is not None, "the records are not prepared"
+        for late in self._missed.before(record):
+            for follower in self._followers:
+                follower.misses(late.node, late.action, late.of)
         match self._settings[record.node]:
             case _SlaveSettings():
                 self._of_slave(record, [message.id for message in received])

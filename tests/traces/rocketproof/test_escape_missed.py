@@ -1,0 +1,79 @@
+"""What is missed of a slave that acts, of masters and a producer is no behaviour of Escape."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from rocketha.escape.events import CheckDue, PersistDue, ReviveDue, RouteDue, ServeDue
+from rocketha.escape.master import MasterCore
+from rocketha.escape.producer import ProducerCore
+from rocketha.escape.slave import SlaveCore
+from rocketha.recording.record import RecordError
+from rocketha.runtime.effects import Respond, SendOneWay
+from rocketha.runtime.events import LogFlushed
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.random_source import UNRESTRICTED
+from rocketproof.protocols import PROTOCOLS
+from rocketproof.schedule import Scheduled
+from tests.impl.escape.omissions import Patch, drops, sleeps
+from tests.source_files import ROOT
+from tests.traces.rocketproof.recorded_runs import judged, recorded, with_settings
+from tlatrace.judgement.verdict import Conforms, Diverges
+from tlatrace.trace import Trace
+
+PROTOCOL: Final = "escape"
+SEEDS: Final = range(3)
+OMISSIONS: Final[dict[str, Patch]] = {
+    "NoAsk": sleeps(SlaveCore, RouteDue, when=lambda state: state.acts),
+    "NoPut": sleeps(SlaveCore, ServeDue),
+    "NoSave": sleeps(SlaveCore, PersistDue),
+    "NoAnswer": drops(MasterCore, Respond, after=LogFlushed),
+    "NoCheck": sleeps(MasterCore, CheckDue),
+    "NoRevive": sleeps(MasterCore, ReviveDue),
+    "NoWord": drops(ProducerCore, SendOneWay),
+}
+
+
+def traces_of(seed: int) -> tuple[Trace, ...]:
+    options = SimOptions()
+    scheduled = Scheduled(protocol=PROTOCOL, seed=seed, options=options, schedule=UNRESTRICTED)
+    return PROTOCOLS[PROTOCOL].recorded_traces(scheduled)
+
+
+@pytest.mark.parametrize("action", OMISSIONS)
+def test_what_is_missed_is_no_behaviour(action: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    OMISSIONS[action](monkeypatch)
+
+    assert any(
+        isinstance(one, Diverges) and one.action == action
+        for seed in SEEDS
+        for one in judged(traces_of(seed))
+    )
+
+
+def test_correct_runs_miss_nothing() -> None:
+    traces = [trace for seed in SEEDS for trace in traces_of(seed)]
+
+    assert all(isinstance(one, Conforms) for one in judged(traces))
+    assert not OMISSIONS.keys() & {event.action for trace in traces for event in trace.events}
+
+
+def test_all_that_may_be_missed_stands_in_the_text_and_changes_nothing() -> None:
+    text = (ROOT / "spec" / "escape" / "Escape.tla").read_text("utf-8")
+    _, _, missed = text.partition("\\* ---- What is missed ----")
+    missed, _, after = missed.partition("Next ==")
+
+    assert missed.count("UNCHANGED vars\n") == len(OMISSIONS)
+    for action in OMISSIONS:
+        assert f"\n{action}" in missed
+        assert action not in after, "finite models leave it out"
+
+
+def test_settings_without_a_period_are_an_error() -> None:
+    logs = recorded(PROTOCOL, 0).logs
+    broken = with_settings(logs, "b2", route_ms="soon")
+
+    with pytest.raises(RecordError, match="what nodes owe cannot be told"):
+        PROTOCOLS[PROTOCOL].traces_of_records(broken)

@@ -1,0 +1,91 @@
+"""What is missed of a slave that acts, of masters and a producer: what they do not do in time.
+
+| obligation           | action of Escape                             | in the trace of          |
+|----------------------|----------------------------------------------|--------------------------|
+| routes asked         | NoAsk                                        | all                      |
+| what is due is put   | NoPut: the first record that is not passed   | its service              |
+| what is passed stays | NoSave                                       | its service              |
+| puts answered        | NoAnswer: of a record, not of pops           | its service              |
+| halves asked for     | NoCheck                                      | half messages            |
+| pops come again      | NoRevive: too late; too early is a Revive    | pops                     |
+| checks answered      | NoWord                                       | half messages            |
+
+How long they may wait is in their settings, which their obligations read; Escape has no time, and
+says whether something was to be waited for. What else they owe is not in its variables.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rocketha.errors import RockethaError
+from rocketha.obligations.escape import ESCAPE
+from rocketha.obligations.obligation import RecordedRun, time_ms
+from rocketha.recording.record import NodeHeader, NodeRecord, RecordError
+from rocketha.types import TimestampMs
+
+__all__ = ["Late", "MissedOfEscape"]
+
+_ACTIONS: Final = {
+    "routes asked": "NoAsk",
+    "what is due is put": "NoPut",
+    "what is passed stays": "NoSave",
+    "puts answered": "NoAnswer",
+    "halves asked for": "NoCheck",
+    "pops come again": "NoRevive",
+    "checks answered": "NoWord",
+}
+_IN_TIME: Final = frozenset({"NoRevive"})
+"""Of these what is not due in a step of its own is missed only."""
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Late:
+    """Something that is missed."""
+
+    by_ms: TimestampMs
+    node: str
+    action: str
+    of: str
+    """What it is about, as the obligation says."""
+
+
+class MissedOfEscape:
+    """Looks at all records of a run, and then says record by record what is missed."""
+
+    def __init__(self, headers: Mapping[str, NodeHeader], records: Sequence[NodeRecord]) -> None:
+        """Find what is missed."""
+        self._last = records[-1] if records else None
+        ended_ms = time_ms(records[-1]) if records else TimestampMs(0)
+        run = RecordedRun(headers=headers, records=records, ended_ms=ended_ms)
+        self._overdue: deque[Late] = deque()
+        self._wrong: str | None = None
+        """Why it cannot be told; who reads a record by itself says better what is wrong with it."""
+        try:
+            self._overdue.extend(sorted(_overdue(run)))
+        except (RockethaError, LookupError, TypeError, ValueError) as error:
+            self._wrong = f"{type(error).__name__}: {error}"
+
+    def before(self, record: NodeRecord) -> Iterator[Late]:
+        """Yield what is overdue when a record comes.
+
+        Raises: RecordError with the last record, if it cannot be told what is missed
+        """
+        if record is self._last and self._wrong is not None:
+            raise RecordError(f"what nodes owe cannot be told: {self._wrong}")
+        while self._overdue and self._overdue[0].by_ms < time_ms(record):
+            yield self._overdue.popleft()
+
+
+def _overdue(run: RecordedRun) -> Iterator[Late]:
+    for obligation in ESCAPE:
+        action = _ACTIONS.get(obligation.name)
+        if action is None:
+            continue
+        for due in obligation.dues(run):
+            is_meant = due.step is None or action not in _IN_TIME
+            if is_meant and due.is_missed and due.by_ms < run.ended_ms:
+                yield Late(due.by_ms, due.node, action, due.of)
