@@ -45,6 +45,8 @@ from rocketha.runtime.events import RequestArrived, RequestEvent, ResponseArrive
 from rocketha.types import MASTER, BrokerId, RequestReference, TimestampMs
 
 __all__ = [
+    "POLLS",
+    "REGISTERS",
     "ActingAction",
     "ActingActionName",
     "ActingCore",
@@ -62,8 +64,8 @@ __all__ = [
     "started",
 ]
 
-_REGISTERS: Final = 1
-_POLLS: Final = 2
+REGISTERS: Final = 1
+POLLS: Final = 2
 """What a request is for: the first number of its reference, before that of the name server."""
 
 
@@ -264,9 +266,7 @@ def register_all(state: ActingState) -> ActingDone:
     asks = [one for one in options.name_servers if (one, state.version) not in state.asked]
     request = _registration(state)
     effects: list[_Does] = [
-        _request(
-            one, request, (_REGISTERS, one, state.version.counter), options.register_timeout_ms
-        )
+        _request(one, request, (REGISTERS, one, state.version.counter), options.register_timeout_ms)
         for one in asks
     ]
     asked = state.asked | {(one, state.version) for one in asks}
@@ -359,7 +359,7 @@ def _poll(state: ActingState) -> ActingDone:
         return ActingDone(state, (again,))
     name_server = options.name_servers[state.asks_first]
     says = GetBrokerMemberGroup(cluster_name=options.cluster_name, broker_name=options.broker_name)
-    ask = _request(name_server, says, (_POLLS, name_server), options.poll_timeout_ms)
+    ask = _request(name_server, says, (POLLS, name_server), options.poll_timeout_ms)
     return ActingDone(replace(state, polls=name_server), (ask, again))
 
 
@@ -370,7 +370,7 @@ def _answered(
     if command is None:
         return ActingDone(state)
     kind, name_server, *numbers = reference
-    if kind == _REGISTERS:
+    if kind == REGISTERS:
         asked = frozenset(
             one for one in state.asked if one[0] != name_server or one[1].counter != numbers[0]
         )

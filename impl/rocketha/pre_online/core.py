@@ -72,7 +72,7 @@ from rocketha.runtime.events import (
 )
 from rocketha.types import ConnectionId, Offset, TimestampMs
 
-__all__ = ["PreOnlineCore", "fresh", "started"]
+__all__ = ["PreOnlineCore", "fresh", "heard_registration", "started"]
 
 _TABLE_CODES: Final = {int(kind.code): kind for kind in TableKind}
 _CLIENT_CODES: Final = (BrokerCode.QUERY_CONSUMER_OFFSET, BrokerCode.UPDATE_CONSUMER_OFFSET)
@@ -283,7 +283,7 @@ def _answered(state: PreOnlineState, number: int, command: RemotingCommand | Non
         return PreOnlineDone(state, does)
     match waits.what:
         case Asked.REGISTERED:
-            return _registered(state, command)
+            return heard_registration(state, command)
         case Asked.POLLED:
             return slave.heard_group(state, command)
         case Asked.COPY:
@@ -322,7 +322,7 @@ def register(state: PreOnlineState, event: RegisterDue | RegisterNow) -> PreOnli
     return PreOnlineDone(state, (ask, *again), PreOnlineAction(PreOnlineActionName.REGISTER))
 
 
-def _registered(state: PreOnlineState, command: RemotingCommand) -> PreOnlineDone:
+def heard_registration(state: PreOnlineState, command: RemotingCommand) -> PreOnlineDone:
     """Know whom to copy from, and where to connect to."""
     try:
         reply = pull_name_server_reply(command, NameServerCode.REGISTER_BROKER)

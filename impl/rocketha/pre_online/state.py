@@ -70,20 +70,23 @@ class Table:
 
 
 class Asked(IntEnum):
-    """What a broker waits for: the first number of a request's reference."""
+    """What a broker waits for: the first number of a request's reference.
 
-    REGISTERED = 1
-    POLLED = 2
+    No other core of a broker has these numbers.
+    """
+
+    REGISTERED = 31
+    POLLED = 32
     """A slave, who is there."""
-    GROUP = 3
+    GROUP = 33
     """The master in isolation, who is there."""
-    COPY = 4
+    COPY = 34
     """A slave, the master's table."""
-    TOLD = 5
+    TOLD = 35
     """The master, that a slave knows where to connect to."""
-    TABLE = 6
+    TABLE = 36
     """The master, a slave's table."""
-    REPORT = 7
+    REPORT = 37
     """The master, that the connection of who gave its tables is still there."""
 
 
