@@ -38,6 +38,8 @@ from rocketha.formats.due_messages import (
     OP_TOPIC,
     PREPARED,
     TRANSACTION_BITS,
+    delay_of,
+    delayed,
     half,
     pull_op_body,
     revived,
@@ -184,7 +186,8 @@ def store(state: MasterState, event: RequestArrived, *, now_ms: TimestampMs) -> 
 def storable(message: Message) -> Message:
     """Return what goes into the log; nobody writes what a master itself writes there.
 
-    Source: TopicValidator.isNotAllowedSendTopic, SendMessageProcessor.handlePutMessageResult
+    Source: TopicValidator.isNotAllowedSendTopic, SendMessageProcessor.handlePutMessageResult,
+    HookUtils.handleScheduleMessage
     Raises: RequestError, EncodingError
     """
     if message.topic in _OWN_TOPICS or message.topic.startswith(_RETRY):
@@ -193,6 +196,8 @@ def storable(message: Message) -> Message:
         raise RequestError("e", reason=f"is {message.queue_id}")
     if message.sys_flag & TRANSACTION_BITS == PREPARED:
         message = half(message)
+    elif (level := delay_of(message)) is not None:
+        message = delayed(message, level)
     push_record(message, Offset(0))
     return message
 

@@ -60,6 +60,8 @@ class MasterState:
     """Place in their queue -> half messages that have not ended."""
     ending: frozenset[int] = frozenset()
     """Half messages of which it has appended how they end."""
+    passed_halves: int = 0
+    """Those before this place in their queue a master has by now: it asks nobody of them."""
     check_points: Mapping[Popped, PopCheckPoint] = field(
         default_factory=lambda: MappingProxyType({})
     )

@@ -23,7 +23,7 @@ from rocketha.escape.events import (
     SlaveDoes,
     SlaveEvent,
 )
-from rocketha.escape.state import Due, Service, SlaveState, frozen
+from rocketha.escape.state import Due, Service, SlaveState, frozen, pop_key
 from rocketha.formats.broker_requests import BrokerCode
 from rocketha.formats.due_messages import (
     DELAYED_TOPIC,
@@ -281,7 +281,7 @@ def stored_table(state: SlaveState, kind: TableKind) -> tuple[SlaveState, StoreT
             state = state.with_service(at, replace(service, saved=saved))
     if kind is TableKind.CONSUMER:
         queue = state.queue
-        offsets[state.options.topic + "@" + state.options.consumers, 0] = queue.at
+        offsets[pop_key(state.options)] = queue.at
         state = replace(state, queue=replace(queue, saved=queue.at))
     table = OffsetTable(offsets=offsets, version=state.version)
     return state, StoreTable(kind=kind, data=push_offsets(kind, table, is_file=True))

@@ -40,7 +40,16 @@ from rocketha.escape.services import (
     persist,
     serve,
 )
-from rocketha.escape.state import HALF_KEY, Due, Queue, Service, SlaveOptions, SlaveState, delay_key
+from rocketha.escape.state import (
+    HALF_KEY,
+    Due,
+    Queue,
+    Service,
+    SlaveOptions,
+    SlaveState,
+    delay_key,
+    pop_key,
+)
 from rocketha.formats.message import Message
 from rocketha.formats.name_server_codec import pull_name_server_reply, push_name_server_request
 from rocketha.formats.name_server_codes import NameServerCode
@@ -52,14 +61,14 @@ from rocketha.runtime.effects import After, SendRequest
 from rocketha.runtime.events import RequestArrived, RequestEvent, ResponseArrived
 from rocketha.types import MASTER, TimestampMs
 
-__all__ = ["SlaveCore", "fresh", "started"]
+__all__ = ["DELAYED", "HALVES", "SlaveCore", "fresh", "knows_log", "started", "with_progress"]
 
 _ROUTE: Final = 23
 """What a request is for: the first number of its reference, before its own."""
 _WRITE: Final = 2
 """PermName.PERM_WRITE"""
-_DELAYED: Final = 0
-_HALVES: Final = 1
+DELAYED: Final = 0
+HALVES: Final = 1
 """Places of the services."""
 _ACTING: Final = ActingCore()
 _ACTING_EVENTS: Final = get_args(ActingHears)
@@ -90,7 +99,7 @@ def fresh(
             ended=ended,
         ),
     )
-    at = saved.get((f"{options.topic}@{options.consumers}", 0), 0)
+    at = saved.get(pop_key(options), 0)
     read = tuple(one for one in messages if one.topic == options.topic)
     return SlaveState(
         options=options,
@@ -120,12 +129,40 @@ def _service(
     )
 
 
+def knows_log(state: SlaveState, messages: tuple[Message, ...]) -> SlaveState:
+    """Have what lies in the log by now, which only grows: how far services are does not change."""
+    options = state.options
+    delayed, halves = state.services
+    waiting = delayed_records(messages, options.level, options.level_ms)
+    records, ended = half_records(messages)
+    read = tuple(one for one in messages if one.topic == options.topic)
+    return replace(
+        state,
+        services=(
+            replace(delayed, records=waiting),
+            replace(halves, records=records, ended=ended),
+        ),
+        queue=replace(state.queue, messages=read),
+    )
+
+
+def with_progress(state: SlaveState, offsets: Mapping[QueueKey, int]) -> SlaveState:
+    """Go on from where these tables are, which the broker has taken from another one."""
+    services = []
+    for service in state.services:
+        at = offsets.get(service.key, 0)
+        services.append(replace(service, progress=at, saved=at))
+    popped = offsets.get(pop_key(state.options), 0)
+    queue = replace(state.queue, at=popped, saved=popped)
+    return replace(state, services=tuple(services), queue=queue)
+
+
 def started(options: SlaveOptions) -> Iterable[After[SlaveEvent]]:
     """Return what a slave that has started waits for."""
     yield from acting.started(options.acting)
     yield After(wait_ms=1, event=RouteDue())
-    yield After(wait_ms=options.serve_ms, event=ServeDue(_DELAYED))
-    yield After(wait_ms=options.half_ms, event=ServeDue(_HALVES))
+    yield After(wait_ms=options.serve_ms, event=ServeDue(DELAYED))
+    yield After(wait_ms=options.half_ms, event=ServeDue(HALVES))
     yield After(wait_ms=options.persist_ms, event=PersistDue())
 
 
@@ -196,7 +233,7 @@ def _ask_route(state: SlaveState) -> Step:
     number = state.numbers + 1
     command = push_name_server_request(GetRouteInfo(topic=options.topic), opaque=0)
     ask = SendRequest(
-        peer=options.acting.name_servers[0],
+        peer=options.acting.name_servers[state.acting.asks_first],
         code=command.code,
         body=command.body,
         ext_fields=command.ext_fields,

@@ -25,6 +25,7 @@ __all__ = [
     "SlaveState",
     "delay_key",
     "frozen",
+    "pop_key",
 ]
 
 K = TypeVar("K")
@@ -85,6 +86,11 @@ class SlaveOptions:
     request_timeout_ms: int = 3_000
     """`SEND_TIMEOUT`: after it the connection is closed."""
     rules: EscapeRules = field(default=RULES, repr=False)
+
+
+def pop_key(options: SlaveOptions) -> QueueKey:
+    """Return under what consumerOffset.json has how far consumers have popped."""
+    return (f"{options.topic}@{options.consumers}", 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

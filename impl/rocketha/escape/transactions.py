@@ -45,7 +45,7 @@ def check_halves(
     does: list[MasterDoes] = []
     appends = False
     for place, record in state.halves.items():
-        if place in state.ending:
+        if place in state.ending or place < state.passed_halves:
             continue
         if state.options.rules.is_committed(None):
             state, ends = _ended(state, place, COMMITTED, now_ms=now_ms)

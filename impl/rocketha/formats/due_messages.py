@@ -40,6 +40,7 @@ from rocketha.formats.message import Message, properties_of, properties_text
 
 __all__ = [
     "COMMITTED",
+    "DELAY",
     "DELAYED_TOPIC",
     "HALF_TOPIC",
     "OP_TOPIC",
@@ -49,6 +50,7 @@ __all__ = [
     "TRANSACTION_BITS",
     "UNIQ_KEY",
     "committed",
+    "delay_of",
     "delayed",
     "half",
     "key_of",
@@ -65,9 +67,9 @@ OP_TOPIC: Final = "RMQ_SYS_TRANS_OP_HALF_TOPIC"
 
 UNIQ_KEY: Final = "UNIQ_KEY"
 PRODUCER_GROUP: Final = "PGROUP"
+DELAY: Final = "DELAY"
 _REAL_TOPIC: Final = "REAL_TOPIC"
 _REAL_QUEUE: Final = "REAL_QID"
-_DELAY: Final = "DELAY"
 _PREPARED: Final = "TRAN_MSG"
 _TRANSACTION_ID: Final = "__transactionId__"
 _FIRST_POP: Final = "1ST_POP_TIME"
@@ -79,6 +81,7 @@ COMMITTED: Final = 8
 ROLLED_BACK: Final = 12
 TRANSACTION_BITS: Final = 12
 
+_LEVEL: Final = re.compile(r"[1-9][0-9]?\Z", re.ASCII)
 _PLACES: Final = re.compile(rb"(?:[0-9]{1,18},)+\Z", re.ASCII)
 
 
@@ -90,10 +93,16 @@ def key_of(message: Message) -> str | None:
 # ---- delayed messages ----
 
 
+def delay_of(message: Message) -> int | None:
+    """Return the level that a producer wants; None: the message is to be read at once."""
+    level = properties_of(message.properties).get(DELAY, "")
+    return int(level) if _LEVEL.match(level) else None
+
+
 def delayed(message: Message, level: int) -> Message:
     """Return what lies in the log until a message's time is up."""
     properties = properties_of(message.properties) | {
-        _DELAY: str(level),
+        DELAY: str(level),
         _REAL_TOPIC: message.topic,
         _REAL_QUEUE: str(message.queue_id),
     }
@@ -109,7 +118,7 @@ def time_is_up(message: Message) -> Message:
     """Return what is delivered of a delayed message. Raises: PacketError"""
     properties = properties_of(message.properties)
     topic, queue_id = _real(properties)
-    properties.pop(_DELAY, None)
+    properties.pop(DELAY, None)
     return replace(message, topic=topic, queue_id=queue_id, properties=properties_text(properties))
 
 

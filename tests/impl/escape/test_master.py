@@ -23,7 +23,15 @@ from rocketha.escape.master import MasterCore, fresh, started
 from rocketha.escape.master_state import MasterOptions, MasterState
 from rocketha.escape.producer import ProducerCore, ProducerState
 from rocketha.formats.broker_requests import BrokerCode, BrokerResponse
-from rocketha.formats.due_messages import COMMITTED, HALF_TOPIC, OP_TOPIC, PREPARED, ROLLED_BACK
+from rocketha.formats.due_messages import (
+    COMMITTED,
+    DELAYED_TOPIC,
+    HALF_TOPIC,
+    OP_TOPIC,
+    PREPARED,
+    ROLLED_BACK,
+    time_is_up,
+)
 from rocketha.formats.message import Message, Record, properties_of, properties_text
 from rocketha.formats.pop_messages import (
     AckMsg,
@@ -138,6 +146,32 @@ def told(question: SendOneWay, state: ProducerState) -> RequestArrived:
 
 
 # ---- puts ----
+
+
+def test_what_is_to_wait_lies_where_its_level_waits() -> None:
+    master = Master()
+    waits = properties_text({"UNIQ_KEY": "d1", "DELAY": "3"})
+    master.put(replace(PLAIN, properties=waits))
+
+    (message,) = master.log.messages
+    assert (message.topic, message.queue_id) == (DELAYED_TOPIC, 2)
+    assert time_is_up(message).topic == "bills"
+    assert "DELAY" not in time_is_up(message).properties
+    master.put(replace(PLAIN, properties=properties_text({"UNIQ_KEY": "d2", "DELAY": "0"})), 2)
+    assert master.topics[1:] == ["bills"], "0 is no level"
+
+
+def test_of_a_half_message_that_is_passed_nobody_is_asked() -> None:
+    master = Master()
+    master.put(HALF)
+    master.put(HALF, 2)
+    master.flush()
+    assert len(master.step(CheckDue())) == 2
+
+    master.state = replace(master.state, passed_halves=1)
+
+    (question,) = master.step(CheckDue())
+    assert question.ext_fields["tranStateTableOffset"] == "1"
 
 
 def test_a_put_is_answered_when_it_is_on_the_disk() -> None:

@@ -6,14 +6,16 @@ from dataclasses import replace
 
 import pytest
 
-from rocketha.acting.core import PollDue, RoleLearned
+from rocketha.acting.core import NameServerLost, PollDue, RoleLearned
 from rocketha.acting.rules import Role
 from rocketha.escape.events import LocalChanged, PersistDue, RouteDue, ServeDue
-from rocketha.escape.slave import fresh, started
+from rocketha.escape.slave import fresh, knows_log, started, with_progress
 from rocketha.escape.state import HALF_KEY, SlaveState, delay_key
 from rocketha.formats.broker_requests import BrokerCode, BrokerResponse
 from rocketha.formats.due_messages import (
     PREPARED,
+    delayed,
+    op_message,
 )
 from rocketha.formats.name_server_codec import push_name_server_reply
 from rocketha.formats.name_server_codes import NameServerCode
@@ -47,6 +49,7 @@ from tests.impl.escape.slaves import (
     answered,
     asked,
     keys,
+    message,
     options,
     popped,
     serve,
@@ -73,6 +76,37 @@ def test_a_slave_begins_with_what_its_log_and_its_files_say() -> None:
     assert (state.queue.at, len(state.queue.messages)) == (1, 2)
     assert (state.acts, state.known) == (False, frozenset())
     assert {type(one.event) for one in started(options())} >= {RouteDue, ServeDue, PersistDue}
+
+
+def test_a_slave_whose_log_grows_is_as_far_as_it_was() -> None:
+    state, _ = serve(slave(), DELAYED)
+    more = (*LOG, delayed(message("d3", stored_ms=90_003), 3), op_message((1,)))
+
+    grown = knows_log(state, more)
+
+    assert [len(one.records) for one in grown.services] == [4, 2]
+    assert grown.services[HALVES].ended == frozenset({1, 2})
+    assert grown.services[DELAYED].under == state.services[DELAYED].under
+    assert knows_log(grown, more) == grown
+
+
+def test_a_slave_goes_on_from_tables_that_it_is_given() -> None:
+    state = with_progress(slave(), {delay_key(3): 2, HALF_KEY: 1, ("orders@audit", 0): 1})
+
+    assert [(one.progress, one.saved) for one in state.services] == [(2, 2), (1, 1)]
+    assert state.queue.at == 1
+    assert keys(serve(state, DELAYED, 100_002)[1]) == ["d2"]
+    assert [one.progress for one in with_progress(state, {}).services] == [0, 0]
+
+
+def test_it_asks_the_name_server_that_it_asks_of_its_group() -> None:
+    servers = (BrokerId(201), BrokerId(202))
+    state = slave(acting=replace(options().acting, name_servers=servers))
+    state, _ = step(state, NameServerLost(BrokerId(201)))
+
+    _, asks = step(state, RouteDue())
+
+    assert [one.peer for one in asks] == [202]
 
 
 def test_a_delayed_message_is_put_when_its_time_is_up_and_not_before() -> None:
