@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from rocketha.escape.events import (
     EscapeAction,
@@ -39,6 +39,7 @@ from rocketha.sim.engine.frames import FrameRecorder
 from rocketha.sim.engine.node import Node, broker_address
 from rocketha.sim.engine.open_node import OpenNode
 from rocketha.sim.engine.remoting_calls import Arrived, RemotingCalls
+from rocketha.sim.engine.request_ports import CallingCluster
 from rocketha.sim.engine.scheduler import Scheduler
 from rocketha.sim.escape.logged import flushed_of
 from rocketha.sim.escape.plan import CONSUMERS, START_MS
@@ -53,7 +54,16 @@ from rocketha.sim.escape.steps import (
 from rocketha.storage.offset_store import OffsetStore
 from rocketha.types import BrokerId, ConnectionId, Offset, SizeBytes, TimestampMs
 
-__all__ = ["EscapeAround", "MasterNode", "ProducerNode", "SlaveNode", "given"]
+__all__ = [
+    "EscapeAround",
+    "Flushing",
+    "MasterNode",
+    "ProducerNode",
+    "ReadLog",
+    "SlaveNode",
+    "TableFiles",
+    "given",
+]
 
 _CLIENT: Final = ConnectionId(-2)
 """No connection of the network has this number, nor has an outsider's."""
@@ -85,36 +95,40 @@ class EscapeAround(Protocol):
         ...
 
 
-class _ReadLog:
+class ReadLog:
     """What of a node's log is on its disk, read again when that may have changed."""
 
-    def __init__(self, node: Node[SlaveState] | Node[MasterState]) -> None:
+    def __init__(self, node: Node[Any]) -> None:
+        """Take whose it is."""
         self._node = node
         self._version = -1
         self._read = LongSequence(())
 
     def __call__(self) -> LongSequence:
+        """Return it."""
         if self._version != self._node.files.log_version:
             self._version = self._node.files.log_version
             self._read = flushed_of(self._node.files.log)
         return self._read
 
 
-class _Flushing:
+class Flushing:
     """Writes the log of a node through, a while after it is asked to."""
 
     def __init__(
         self,
-        node: Node[SlaveState] | Node[MasterState],
-        around: EscapeAround,
+        node: Node[Any],
+        around: CallingCluster,
         wait_ms: int,
     ) -> None:
+        """Take whose log it is, and how long it waits."""
         self._node = node
         self._around = around
         self._wait_ms = wait_ms
         self.files: FilePerformer | None = None
 
     def request(self) -> None:
+        """Write it through in a while, unless the node stops before."""
         incarnation = self._node.incarnation
 
         def flush() -> None:
@@ -125,17 +139,20 @@ class _Flushing:
         self._around.scheduler.after(self._wait_ms, flush)
 
 
-class _TableFiles:
-    """The files of a slave's tables, which says what it does to them."""
+class TableFiles:
+    """The files of a broker's tables, which says what it does to them."""
 
-    def __init__(self, node: Node[SlaveState]) -> None:
+    def __init__(self, node: Node[Any]) -> None:
+        """Take whose they are."""
         self._node = node
         self.recorder: StepRecorder = NOT_RECORDED
 
     def on_disk(self) -> OffsetStore:
+        """Return what reads and replaces them."""
         return OffsetStore(RecordedDisk(self._node.disk, self.recorder, (_FOLDER,)))
 
     def store(self, kind: TableKind, data: bytes) -> None:
+        """Replace one, durably."""
         self.on_disk().store(kind, data)
 
 
@@ -154,14 +171,14 @@ class SlaveNode(OpenNode[SlaveState, SlaveHears, EscapeAction]):
         invisible_ms: int,
     ) -> None:
         """Make a slave that is down."""
-        self._files = _TableFiles(node)
-        flushing = _Flushing(node, around, 1)
+        self._files = TableFiles(node)
+        flushing = Flushing(node, around, 1)
         log = flushing.files = FilePerformer(node.files, flushing)
         performers = (OffsetPerformer(self._files), log)
         super().__init__(node.id, SlaveCore(), around, performers=performers)
         self._node = node
         self._cluster = around
-        self._read_log = _ReadLog(node)
+        self._read_log = ReadLog(node)
         self._consumers: dict[int, tuple[Popped | None, OnTold]] = {}
         self._asked = 0
         self._told: list[ConsumerTold] = []
@@ -308,14 +325,14 @@ class MasterNode(OpenNode[MasterState, MasterHears, EscapeAction]):
         flush_ms: int,
     ) -> None:
         """Make a master that is down."""
-        flushing = _Flushing(node, around, flush_ms)
+        flushing = Flushing(node, around, flush_ms)
         log = flushing.files = FilePerformer(node.files, flushing)
         super().__init__(
             node.id, MasterCore(), around, performers=(log,), see=lambda: node.files.log
         )
         self._node = node
         self._cluster = around
-        self._read_log = _ReadLog(node)
+        self._read_log = ReadLog(node)
         node.host = self.host
         settings = {
             "kind": "master",

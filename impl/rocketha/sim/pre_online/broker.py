@@ -29,7 +29,7 @@ from rocketha.sim.pre_online.steps import BrokerStepped, PreOnlineStep
 from rocketha.storage.offset_store import OffsetStore
 from rocketha.types import BrokerId, ConnectionId, HaAddress, TimestampMs
 
-__all__ = ["BrokerAround", "SimulatedBroker"]
+__all__ = ["BrokerAround", "ReplicationAround", "ReplicationPorts", "SimulatedBroker"]
 
 _CLIENT: Final = ConnectionId(-2)
 """No connection of the network has this number, nor has an outsider's."""
@@ -52,17 +52,25 @@ _SETTINGS: Final = (
 _FOLDER: Final = "config"
 
 
-class BrokerAround(Protocol):
+class ReplicationAround(Protocol):
+    """What connections between brokers need."""
+
+    @property
+    def network(self) -> SharedNetwork:
+        """What carries replication."""
+        ...
+
+    def broker_at(self, address: HaAddress) -> BrokerId:
+        """Return which broker accepts slaves at an address."""
+        ...
+
+
+class BrokerAround(ReplicationAround, Protocol):
     """What is around brokers."""
 
     @property
     def calls(self) -> RemotingCalls:
         """What carries requests."""
-        ...
-
-    @property
-    def network(self) -> SharedNetwork:
-        """What carries replication."""
         ...
 
     @property
@@ -80,19 +88,16 @@ class BrokerAround(Protocol):
         """What consumers were told."""
         ...
 
-    def broker_at(self, address: HaAddress) -> BrokerId:
-        """Return which broker accepts slaves at an address."""
-        ...
-
     def report(self, step: PreOnlineStep) -> None:
         """Hear of a step."""
         ...
 
 
-class _Replication:
+class ReplicationPorts:
     """The ports of a broker's connections with its slaves, or with its master."""
 
-    def __init__(self, broker: BrokerId, around: BrokerAround) -> None:
+    def __init__(self, broker: BrokerId, around: ReplicationAround) -> None:
+        """Take whose they are."""
         self.recorder: StepRecorder = NOT_RECORDED
         self._id = broker
         self._around = around
@@ -101,21 +106,26 @@ class _Replication:
     # ---- transport ----
 
     def connect(self, peer: HaAddress) -> ConnectionId:
+        """Begin to connect."""
         return self._around.network.connect_to_replicate(self._id, self._around.broker_at(peer))
 
     def send(self, conn: ConnectionId, data: bytes) -> None:
+        """Send a packet."""
         self._around.network.send(conn, self._id, data)
 
     def close(self, conn: ConnectionId, *, reason: str, action: object) -> None:
+        """Close a connection."""
         del reason, action
         self._around.network.close(conn, self._id, lingers=False)
 
     def abandon(self, conn: ConnectionId, *, is_open: bool) -> None:
+        """Give a connection up."""
         self._around.network.close(conn, self._id, lingers=is_open)
 
     # ---- packets ----
 
     def sent(self, conn: ConnectionId, data: bytes) -> None:
+        """Note what is sent."""
         del data
         found = self._around.network.find(conn)
         if found is not None:
@@ -124,6 +134,7 @@ class _Replication:
             self.recorder.sent(self._next(conn, end), to=broker_address(other))
 
     def received(self, conn: ConnectionId) -> None:
+        """Note what has come."""
         found = self._around.network.find(conn)
         if found is not None:
             end = End.SERVER if found.client == self._id else End.CLIENT
@@ -149,7 +160,7 @@ class SimulatedBroker(OpenNode[PreOnlineState, PreOnlineHears, PreOnlineAction])
         core: PreOnlineCore,
     ) -> None:
         """Make a broker that is down."""
-        ports = _Replication(node.id, around)
+        ports = ReplicationPorts(node.id, around)
         self.connections: ConnectionPerformer[PreOnlineEvent, PreOnlineAction] = (
             ConnectionPerformer(core.inbox, transport=ports, recorder=ports)
         )

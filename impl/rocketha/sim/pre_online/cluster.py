@@ -14,13 +14,14 @@ from rocketha.pre_online.events import NameServerLost
 from rocketha.pre_online.rules import RULES
 from rocketha.pre_online.state import PreOnlineOptions, PreOnlineState
 from rocketha.runtime.events import ConnectionLost
+from rocketha.runtime.performers import ConnectionPerformer
 from rocketha.sim.engine.network import End
 from rocketha.sim.engine.node import FIRST_NAME_SERVER, Node, broker_address
 from rocketha.sim.engine.remoting_calls import Arrived, RemotingCalls
 from rocketha.sim.engine.simulation import Environment
 from rocketha.sim.pre_online.broker import SimulatedBroker
 from rocketha.sim.pre_online.plan import BROKER_NAME, PreOnlinePlan, ha_address
-from rocketha.sim.pre_online.shared_network import SharedNetwork
+from rocketha.sim.pre_online.shared_network import ReplicationSockets, SharedNetwork
 from rocketha.sim.pre_online.steps import (
     BrokerStarted,
     BrokerStepped,
@@ -102,7 +103,7 @@ class PreOnlineCluster:
         }
         self._name_server = RouteNameServer(self.name_server, self, plan.name_server)
         self.calls = RemotingCalls(self.network, self, on_lost=self._lost, forgets=True)
-        self.network.attach(_Replication(self))
+        self.network.attach(ReplicationSockets(self.network, self._connections))
         observer.started(self)
 
     @property
@@ -127,6 +128,9 @@ class PreOnlineCluster:
         state = self.name_server.state
         group = None if state is None else state.groups.get(BROKER_NAME)
         return frozenset() if group is None else frozenset(group.brokers)
+
+    def _connections(self, broker: BrokerId) -> ConnectionPerformer[Any, Any]:
+        return self.hosted[broker].connections
 
     def _options(self, broker: BrokerId) -> PreOnlineOptions:
         """Return how a broker is set up: it has a bug when all are there."""
@@ -228,24 +232,3 @@ class PreOnlineCluster:
         if not isinstance(step, BrokerStepped | NameServerStepped) or step.action is not None:
             self.actions += 1
         self._observer.stepped(self, step)
-
-
-class _Replication:
-    """Who is told of connections between brokers (rocketha.sim.engine.network.Sockets)."""
-
-    def __init__(self, cluster: PreOnlineCluster) -> None:
-        self._cluster = cluster
-
-    def accepted(self, conn: ConnectionId, server: BrokerId) -> bool:
-        found = self._cluster.network.find(conn)
-        host = None if found is None else broker_address(found.client)
-        return self._cluster.hosted[server].connections.accepted(conn, host)
-
-    def connected(self, conn: ConnectionId, client: BrokerId) -> None:
-        self._cluster.hosted[client].connections.connected(conn)
-
-    def received(self, conn: ConnectionId, broker: BrokerId, data: bytes) -> None:
-        self._cluster.hosted[broker].connections.received(conn, data)
-
-    def lost(self, conn: ConnectionId, broker: BrokerId) -> None:
-        self._cluster.hosted[broker].connections.lost(conn)

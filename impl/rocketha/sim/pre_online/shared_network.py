@@ -5,10 +5,15 @@ Source: remoting/netty `NettyRemotingClient`, store/ha `HAService`, which have a
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+from rocketha.runtime.performers import ConnectionPerformer
 from rocketha.sim.engine.network import Network, Sockets
+from rocketha.sim.engine.node import broker_address
 from rocketha.types import BrokerId, ConnectionId
 
-__all__ = ["SharedNetwork"]
+__all__ = ["ReplicationSockets", "SharedNetwork"]
 
 
 class _Router:
@@ -58,3 +63,34 @@ class SharedNetwork(Network):
         conn = self.connect(client, server)
         self._router.replicating.add(conn)
         return conn
+
+
+class ReplicationSockets:
+    """Who is told of connections between brokers (rocketha.sim.engine.network.Sockets)."""
+
+    def __init__(
+        self,
+        network: SharedNetwork,
+        connections: Callable[[BrokerId], ConnectionPerformer[Any, Any]],
+    ) -> None:
+        """Take the network, and what has the connections of a broker."""
+        self._network = network
+        self._connections = connections
+
+    def accepted(self, conn: ConnectionId, server: BrokerId) -> bool:
+        """Tell a master that a slave is there; False if it is down."""
+        found = self._network.find(conn)
+        host = None if found is None else broker_address(found.client)
+        return self._connections(server).accepted(conn, host)
+
+    def connected(self, conn: ConnectionId, client: BrokerId) -> None:
+        """Tell a slave that its connection stands."""
+        self._connections(client).connected(conn)
+
+    def received(self, conn: ConnectionId, broker: BrokerId, data: bytes) -> None:
+        """Hand over bytes that arrived."""
+        self._connections(broker).received(conn, data)
+
+    def lost(self, conn: ConnectionId, broker: BrokerId) -> None:
+        """Tell an end that the connection is gone."""
+        self._connections(broker).lost(conn)

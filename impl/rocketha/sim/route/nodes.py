@@ -243,9 +243,10 @@ class RouteNameServer(OpenNode[NameServerState, NameServerHears, NameServerActio
             self.recorder.answered(VersionTold(found.changed, found.data_version))
         else:
             assert found is None or isinstance(found, TopicRouteData)
-            self._tell_route(found)
+            self.tell_route(found)
 
-    def _tell_route(self, found: TopicRouteData | None) -> None:
+    def tell_route(self, found: TopicRouteData | None) -> None:
+        """Tell a client who has the topic it has asked for, all of one group."""
         route = RouteAnswer(self.now_ms(), self.name_of(self.id), self._node.incarnation, (), False)
         if found is not None:
             (brokers,), (queues,) = found.broker_datas, found.queue_datas
