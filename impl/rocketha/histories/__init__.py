@@ -9,6 +9,7 @@
 | `registers` | what a node with registers, a log and snapshots promises to its readers |
 | `linearizability` | what registers promise to all their clients together |
 | `replicas` | what replication promises to whoever reads the replicas, and to producers |
+| `acting_master` | what clients of groups whose slaves act are promised, of all kinds |
 | `clients` | the clients of any protocol: something to check, and bytes to compare |
 | `verdicts` | what is said of them |
 """

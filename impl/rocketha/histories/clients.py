@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from rocketha.histories.acting_master import ActingMasterHistory, check_acting_master
 from rocketha.histories.checker import Verdict, check_history
 from rocketha.histories.escaped import EscapeEvent, Outcome, check_escaped
 from rocketha.histories.history import History
@@ -23,6 +24,7 @@ from rocketha.histories.routes import Election, RouteAnswer, check_routes
 from rocketha.histories.verdicts import AnyVerdict
 
 __all__ = [
+    "ActingMasterClients",
     "ClientHistory",
     "EscapeClients",
     "GroupClients",
@@ -156,6 +158,24 @@ class EscapeClients:
     def content(self) -> bytes:
         """Return all that happened to them."""
         return repr((self.events, self.outcome.is_well, sorted(self.outcome.excused))).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class ActingMasterClients:
+    """All clients of groups whose slaves act."""
+
+    history: ActingMasterHistory
+
+    def check(self) -> AnyVerdict:
+        """Hold what they saw against all that is promised to them."""
+        return check_acting_master(self.history)
+
+    def content(self) -> bytes:
+        """Return all that happened to them."""
+        history, outcome = self.history, self.history.outcome
+        offsets = sorted(history.offsets.items())
+        ended = (outcome.is_well, sorted(outcome.excused))
+        return repr((history.queues, history.escaped, offsets, ended)).encode()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,9 +7,11 @@
 |                | ran, though the slave has run since, and has been registered since the master   |
 |                | started                                                                         |
 
-What a slave acknowledges later may be lost: it may have given its tables before.
+What a slave acknowledges later may be lost: it may have given its tables before. Where versions
+decide whose table is taken, an offset may be smaller by less than the step of versions.
 
 Spec: PreOnlineProperties!MasterKept, PreOnlineProperties!MetaMonotone
+Spec: PreOnlineProperties!StepBound
 """
 
 from __future__ import annotations
@@ -70,6 +72,8 @@ class OffsetsKept(AllKept):
     told: int
     carried: int
     """So often a master had to have what a slave had acknowledged."""
+    within: int = 0
+    """So often it had less, by less than a step."""
 
     @property
     def counted(self) -> int:
@@ -94,16 +98,17 @@ class _Seen:
     told: dict[str, int] = field(default_factory=dict)
     """Queue -> what the master has said since it started."""
     carried: int = 0
+    within: int = 0
 
 
-def check_offsets(events: Iterable[OffsetEvent]) -> AnyVerdict:
-    """Hold what happened against what is promised."""
+def check_offsets(events: Iterable[OffsetEvent], *, step: int = 1) -> AnyVerdict:
+    """Hold what happened against what is promised; `step` is that of versions, if they decide."""
     seen, told = _Seen(), 0
     for event in events:
         match event:
             case OffsetTold(broker=broker) if broker == MASTER:
                 told += 1
-                broken = _master_told(seen, event)
+                broken = _master_told(seen, event, step)
                 if broken is not None:
                     return broken
             case OffsetTold(broker=broker, queue=queue, offset=offset):
@@ -118,7 +123,7 @@ def check_offsets(events: Iterable[OffsetEvent]) -> AnyVerdict:
                 _gone(seen, broker, stopped=stopped)
     if not told:
         return Undecided(reason="no consumer was told an offset")
-    return OffsetsKept(told, seen.carried)
+    return OffsetsKept(told, seen.carried, seen.within)
 
 
 def _gone(seen: _Seen, broker: BrokerId, *, stopped: bool) -> None:
@@ -133,7 +138,7 @@ def _gone(seen: _Seen, broker: BrokerId, *, stopped: bool) -> None:
         seen.acknowledged = left
 
 
-def _master_told(seen: _Seen, event: OffsetTold) -> Broken | None:
+def _master_told(seen: _Seen, event: OffsetTold, step: int) -> Broken | None:
     queue, offset = event.queue, event.offset
     before = seen.told.get(queue, 0)
     if offset < before:
@@ -142,11 +147,12 @@ def _master_told(seen: _Seen, event: OffsetTold) -> Broken | None:
     seen.told[queue] = offset
     for key in [key for key in seen.owed if key[1] == queue]:
         acknowledged = seen.owed.pop(key)
-        if offset < acknowledged:
+        if offset <= acknowledged - step:
             reason = (
                 f"the master says {offset} of {queue} at {event.at_ms} ms, and slave {key[0]} "
                 f"had acknowledged {acknowledged} before the master came back"
             )
             return Broken(promise=Promise.CARRIED, reason=reason)
         seen.carried += 1
+        seen.within += offset < acknowledged
     return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias
@@ -55,6 +56,11 @@ class AllKept(ABC):
     @abstractmethod
     def counted(self) -> int:
         """Return how much was put to the test: messages, reads; never 0."""
+
+    @property
+    def parts(self) -> Mapping[str, int]:
+        """Return it by kinds, where it has any; each is a plural, or a clause."""
+        return {}
 
     @abstractmethod
     def in_words(self) -> str:
