@@ -15,6 +15,7 @@ from random import Random
 from typing import Final
 
 __all__ = [
+    "ACTING_MASTER_FAULTS",
     "ALL_FAULTS",
     "DLEDGER_FAULTS",
     "EPOCH_FAULTS",
@@ -248,6 +249,8 @@ PRE_ONLINE_FAULTS: Final = (
 """What can happen to brokers that come back, their slaves and their name server."""
 ESCAPE_FAULTS: Final = PRE_ONLINE_FAULTS
 """What can happen to a slave that acts, other masters and their name server."""
+ACTING_MASTER_FAULTS: Final = PRE_ONLINE_FAULTS
+"""What can happen to groups whose slaves act, with all that is around them."""
 NO_FAULTS: Final[Faults] = frozenset()
 
 
