@@ -47,8 +47,8 @@ class Costs:
 
 def main(seeds: int = SEEDS, names: Sequence[str] = ()) -> None:
     """Print microseconds a step, ratios to the simulation alone, and seeds an hour."""
-    for name in PROTOCOLS:
-        if not names or name in names:
+    for name, plug in PROTOCOLS.items():
+        if plug.has_traces and (not names or name in names):
             show(name, make(name, range(seeds)))
 
 

@@ -64,6 +64,8 @@ class SeedResult:
     virtual_ms: int = 0
     counted: int = 0
     """What promises were kept of: see `Simulation.clients`."""
+    parts: tuple[tuple[str, int], ...] = ()
+    """The same by kinds, where there are any."""
     due: tuple[tuple[str, int], ...] = ()
     """Obligation of nodes -> occasions on which it was due."""
     promises: tuple[str, ...] = ()
@@ -84,6 +86,7 @@ class Campaign:
     faults: Counter[str] = field(default_factory=Counter)
     virtual_ms: int = 0
     counted: int = 0
+    parts: Counter[str] = field(default_factory=Counter)
     due: Counter[str] = field(default_factory=Counter)
     failing: list[SeedResult] = field(default_factory=list)
     """In the order of their seeds."""
@@ -104,6 +107,7 @@ class Campaign:
         self.faults.update(dict(result.faults))
         self.virtual_ms += result.virtual_ms
         self.counted += result.counted
+        self.parts.update(dict(result.parts))
         self.due.update(dict(result.due))
         if result.fails:
             self.failing.append(result)
@@ -184,6 +188,7 @@ def _run_once(protocol: str, seed: int, options: SimOptions) -> tuple[SeedResult
         faults=tuple(report.faults.items()),
         virtual_ms=report.virtual_ms,
         counted=verdict.counted if isinstance(verdict, AllKept) else 0,
+        parts=tuple(verdict.parts.items()) if isinstance(verdict, AllKept) else (),
         due=tuple(run.obligations.counted.items()),
         promises=(verdict.promise, *verdict.also) if isinstance(verdict, Broken) else (),
     )

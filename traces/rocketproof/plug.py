@@ -71,7 +71,7 @@ class ProtocolPlug(Generic[O]):
     """A protocol of which the implementation can be simulated."""
 
     spec: str
-    """The TLA+ module, in `spec/<name>/`."""
+    """The TLA+ module, in `spec/<name>/`; empty, where it has none (`held_by`)."""
     simulation: Simulation[Any, Any]
     """Its observers are what `projection` makes."""
     projection: Callable[[], O]
@@ -91,13 +91,22 @@ class ProtocolPlug(Generic[O]):
     the specification's small model do."""
     cores: tuple[str, ...] = ()
     """The packages and modules of `rocketha` that are its cores, which `mutate-implementation`
-    mutates; a package's tests are in the folder of its name in `tests/impl`."""
+    mutates, if its runs have traces; a package's tests are in the folder of its name in
+    `tests/impl`."""
     configurations: tuple[SimOptions, ...] = (SimOptions(),)
     """With what `mutate-implementation` runs its seeds, one after the other."""
     brokers: int = 3
     """So many nodes its runs have where nobody asks for another number."""
     traces_are: str | None = None
     """Of what each trace of a run is, in the plural; None: a run is one trace."""
+    held_by: tuple[str, ...] = ()
+    """The protocols whose specifications hold its parts, where it has none of its own. Then its
+    runs have no traces: what clients saw is held against what is promised, and nothing else."""
+
+    @property
+    def has_traces(self) -> bool:
+        """Tell whether its runs have traces, which a specification judges."""
+        return not self.held_by
 
     @property
     def has_master_epochs(self) -> bool:

@@ -69,8 +69,8 @@ def command(
     implementation stops with an error. No trace is made: validate and corpus hold runs against the
     TLA+ text.
 
-    Each failing seed comes with the command that shows it, which judges its traces, too; and each
-    broken promise with the number of seeds in which it is, and the first of them.
+    Each failing seed comes with the command that shows it, which judges its traces, too, if it has
+    any; and each broken promise with the number of seeds in which it is, and the first of them.
 
     Exit codes: 0 all promises are kept; 1 a promise is broken, the implementation failed, or a run
     differs from itself; 3 runs did not come back to life, or nothing was put to the test.
@@ -99,6 +99,8 @@ def _print(protocol: str, options: SimOptions, campaign: Campaign, seconds: floa
     endings = ", ".join(f"{ending} {n}" for ending, n in sorted(campaign.endings.items()))
     click.echo(f"{campaign.seeds} seeds: {endings}")
     click.echo(f"{campaign.counted} {PROTOCOLS[protocol].simulation.clients}")
+    if campaign.parts:
+        click.echo(f"by kinds: {', '.join(f'{n} {name}' for name, n in campaign.parts.items())}")
     if campaign.due:
         due = ", ".join(f"{name} {n}" for name, n in sorted(campaign.due.items()))
         click.echo(f"obligations that came due: {due}")
@@ -138,6 +140,7 @@ def _figures(
         ],
         "faults": dict(campaign.faults),
         "counted": campaign.counted,
+        "parts": dict(campaign.parts),
         "due": dict(campaign.due),
         "seconds": round(seconds, 3),
         "seeds": campaign.seeds,

@@ -19,6 +19,7 @@ from rocketha.sim.engine.faults import Fault
 from rocketha.sim.engine.options import SimOptions
 from rocketproof.commands.simulation_options import (
     refuse_strange_options,
+    refuse_without_traces,
     repeat_command,
     simulation_options,
 )
@@ -121,6 +122,7 @@ def generate(
     """
     from tlatrace.corpus.generate import generate_corpus
 
+    refuse_without_traces(protocol, "corpus")
     refuse_strange_options(options, PROTOCOLS[protocol].simulation)
     started = time.monotonic()
     reproduce = repeat_command(protocol, options)

@@ -13,7 +13,11 @@ import click
 from rocketha.sim.engine.crash_points import ENDS, CrashPoint
 from rocketha.sim.engine.options import SimOptions
 from rocketproof.commands.seed_range import seed_range
-from rocketproof.commands.simulation_options import refuse_strange_options, simulation_options
+from rocketproof.commands.simulation_options import (
+    refuse_strange_options,
+    refuse_without_traces,
+    simulation_options,
+)
 from rocketproof.crash_points import (
     Crashed,
     crash_points,
@@ -112,6 +116,7 @@ def command(
     ended at a crash point.
     """
     refuse_strange_options(options, PROTOCOLS[protocol].simulation)
+    refuse_without_traces(protocol, "crash-points")
     chosen = [end for end in ENDS if not ends or end.value in ends]
     if alike is not None and place != _OPERATIONS:
         raise click.UsageError(f"--alike is for --at {_OPERATIONS}")

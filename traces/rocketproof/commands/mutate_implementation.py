@@ -14,6 +14,7 @@ import click
 
 from rocketproof import protocols
 from rocketproof.commands.seed_range import seed_range
+from rocketproof.commands.simulation_options import refuse_without_traces
 from rocketproof.implementation_mutation.equivalents import read_equivalents
 from rocketproof.implementation_mutation.measure import (
     Measurement,
@@ -96,6 +97,7 @@ def command(
     Exit codes: 0; 1 if a rate is below what is asked for; 2 if runs are rejected as they are; 3 if
     no mutation was examined.
     """
+    refuse_without_traces(protocol, "mutate-implementation")
     plug = PROTOCOLS[protocol]
     runs = seed_range(seeds)
     path = equivalents or Path(protocols.__file__).parent / protocol / _EQUIVALENTS

@@ -15,7 +15,11 @@ from rich.console import Console
 
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import UNRESTRICTED
-from rocketproof.commands.simulation_options import refuse_strange_options, simulation_options
+from rocketproof.commands.simulation_options import (
+    refuse_strange_options,
+    refuse_without_traces,
+    simulation_options,
+)
 from rocketproof.failing import RunJudge
 from rocketproof.names import Named
 from rocketproof.protocols import PROTOCOLS
@@ -94,6 +98,8 @@ def command(
     Exit codes: 0 done, 2 an error, 3 there is nothing to shrink: the run does not fail.
     """
     refuse_strange_options(options, PROTOCOLS[protocol].simulation)
+    if not clients:
+        refuse_without_traces(protocol, "shrink without --clients")
     run = Scheduled(protocol=protocol, seed=seed, options=options, schedule=UNRESTRICTED)
     console = Console(stderr=True)
     with console.status("the run itself") as status:
@@ -111,17 +117,20 @@ def command(
     final = _final(shrunk.after)
     made = run_scheduled(final)
     trace = made.traces[shrunk.after.failure.trace] if made.traces else made.trace
+    has_trace = PROTOCOLS[protocol].has_traces
     if out is not None:
-        _write(out, final, trace)
+        _write(out, final, trace if has_trace else None)
     if as_json:
         click.echo(json.dumps(_figures(shrunk), sort_keys=True))
         return
     for line in _report(shrunk, trace, last):
         click.echo(line)
     if out is not None:
-        click.echo(f"written to {out / _TRACE} and {out / _SCHEDULE}")
+        written = [out / _TRACE, out / _SCHEDULE] if has_trace else [out / _SCHEDULE]
+        click.echo(f"written to {' and '.join(map(str, written))}")
         schedule = shlex.quote(str(out / _SCHEDULE))
-        click.echo(f"again:  rocketproof simulate {protocol} --judge --schedule {schedule}")
+        judged = " --judge" if has_trace else ""
+        click.echo(f"again:  rocketproof simulate {protocol}{judged} --schedule {schedule}")
 
 
 def _final(attempt: Attempt) -> Scheduled:
@@ -131,10 +140,11 @@ def _final(attempt: Attempt) -> Scheduled:
     return replace(attempt.run, events=attempt.failure.step + 1)
 
 
-def _write(out: Path, final: Scheduled, trace: Trace) -> None:
+def _write(out: Path, final: Scheduled, trace: Trace | None) -> None:
     try:
         out.mkdir(parents=True, exist_ok=True)
-        write_trace(out / _TRACE, trace)
+        if trace is not None:
+            write_trace(out / _TRACE, trace)
         (out / _SCHEDULE).write_bytes(scheduled_json(final))
     except OSError as error:
         raise ToolError("shrink", f"cannot write {error.filename}: {error.strerror}") from None
@@ -163,7 +173,8 @@ def _report(shrunk: Shrunk, trace: Trace, last: int) -> Iterator[str]:
     yield ""
     heading, *lines = timeline(trace)
     left_out = len(lines) - last
-    yield heading
+    if lines:
+        yield heading
     if left_out > 0:
         yield f"    ... {left_out} steps"
     yield from lines[max(0, left_out) :]

@@ -16,7 +16,11 @@ from rocketha.recording.node_log import RecordFiles
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import UNRESTRICTED
 from rocketha.sim.engine.report import SimReport
-from rocketproof.commands.simulation_options import refuse_strange_options, simulation_options
+from rocketproof.commands.simulation_options import (
+    refuse_strange_options,
+    refuse_without_traces,
+    simulation_options,
+)
 from rocketproof.commands.trace_output import numbered_files, out_option
 from rocketproof.names import Named
 from rocketproof.output import print_text
@@ -96,13 +100,16 @@ def command(
     """Run the implementation of PROTOCOL once, with faults that the seed draws.
 
     Without --out, --records and --judge it prints a timeline: one line an action, with what the
-    action changed. Runs have clients, too: producers, consumers, or who reads registers and the
-    logs of replicas. What they saw is held against what is promised to them. A run of
-    sync_state_set is one of replica_group, told as a trace for each master epoch.
+    action changed; of a protocol without traces, one line for each thing that befell its nodes.
+    Runs have clients, too: producers, consumers, or who reads registers and the logs of replicas.
+    What they saw is held against what is promised to them. A run of sync_state_set is one of
+    replica_group, told as a trace for each master epoch.
 
     Exit codes: 0; 1 if a promise to a client is broken or, with --judge, the run diverges; 3 if it
     does not come back to life when its faults end or, with --judge, is undecided.
     """
+    if out is not None or judge:
+        refuse_without_traces(protocol, "--out" if out is not None else "--judge")
     scheduled = _scheduled(protocol, seed, options, schedule_file)
     if records_folder is not None:
         _refuse_folder(protocol, records_folder)
@@ -132,6 +139,9 @@ def command(
             for trace in traces:
                 for line in (*_heading(trace), *timeline(trace)):
                     click.echo(line)
+            if not plug.has_traces:
+                for one in run.injected:
+                    click.echo(f"{one.at_ms:>7}  {one.point.kind:<20}  {one.words}")
         _print(run, traces, [*written, *others], results, plug)
     verdict = run_verdict(run, results)
     sys.exit(0 if verdict is None else exit_code(verdict))
@@ -144,7 +154,7 @@ def _print(
     results: tuple[TraceResult, ...] | None,
     plug: ProtocolPlug[Any],
 ) -> None:
-    click.echo(_summary(run.report, traces, plug.traces_are))
+    click.echo(_summary(run.report, traces, plug))
     click.echo(f"history: {run.verdict.in_words()}")
     for file in files:
         click.echo(f"written to {file}")
@@ -223,7 +233,7 @@ def _write_records(scheduled: Scheduled, folder: Path) -> list[Path]:
         raise ToolError("simulate", f"cannot write {where}: {error.strerror}") from None
 
 
-def _summary(report: SimReport, traces: tuple[Trace, ...], traces_are: str | None) -> str:
+def _summary(report: SimReport, traces: tuple[Trace, ...], plug: ProtocolPlug[Any]) -> str:
     faults = ", ".join(f"{name} {count}" for name, count in report.faults.items()) or "none"
     end = "converged" if report.converged else "did not converge"
     if report.unavailable_because is not None:
@@ -231,12 +241,9 @@ def _summary(report: SimReport, traces: tuple[Trace, ...], traces_are: str | Non
     if report.failure is not None:
         end = f"ended early: {report.failure}"
     seconds = report.virtual_ms / 1000
-    of = "" if traces_are is None or len(traces) == 1 else f" of {len(traces)} {traces_are}"
-    return (
-        f"seed {report.seed}: {_events(traces)} events{of} in {seconds:.1f} virtual seconds, "
-        f"{end}\n"
-        f"faults: {faults}"
-    )
+    of = f" of {len(traces)} {plug.traces_are}" if plug.traces_are and len(traces) != 1 else ""
+    done = f"{_events(traces)} events{of}" if plug.has_traces else f"{report.actions} actions"
+    return f"seed {report.seed}: {done} in {seconds:.1f} virtual seconds, {end}\nfaults: {faults}"
 
 
 def _events(traces: tuple[Trace, ...]) -> int:

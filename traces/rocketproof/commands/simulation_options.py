@@ -24,6 +24,7 @@ from rocketproof.protocols import PROTOCOLS
 __all__ = [
     "CONFIGURATIONS",
     "refuse_strange_options",
+    "refuse_without_traces",
     "repeat_command",
     "run_options",
     "simulation_options",
@@ -165,8 +166,23 @@ def refuse_strange_options(options: SimOptions, simulation: Simulation[Any, Any]
         raise click.UsageError(f"{protocol} has no bug {strange[0]}{meant} (it has {known})")
 
 
+def refuse_without_traces(protocol: str, wanted: str) -> None:
+    """Refuse what needs traces of a protocol whose runs have none. Raises: UsageError"""
+    plug = PROTOCOLS[protocol]
+    if plug.has_traces:
+        return
+    *others, last = plug.held_by
+    raise click.UsageError(
+        f"{wanted}: {protocol} has no specification of its own, so its runs have no traces; its "
+        f"parts are held against those of {', '.join(others)} and {last}, each alone, and what "
+        "clients see of the whole by `campaign` and `simulate`"
+    )
+
+
 def repeat_command(protocol: str, options: SimOptions, seed: int | None = None) -> str:
     """Return the command that runs a seed again, judges the run, and ends as its verdict says.
+
+    Where runs have no traces, what clients saw is all that it judges.
 
     Without a seed it says {seed}, to be filled in.
     """
@@ -175,7 +191,7 @@ def repeat_command(protocol: str, options: SimOptions, seed: int | None = None) 
         "simulate",
         protocol,
         *run_options(protocol, options),
-        "--judge",
+        *(["--judge"] if PROTOCOLS[protocol].has_traces else []),
         "--seed",
     ]
     return f"{shlex.join(parts)} {'{seed}' if seed is None else seed}"
