@@ -104,7 +104,9 @@ class ActingMasterCluster:
             number: ActingNameServer(node, self, plan.name_server)
             for number, node in self.name_servers.items()
         }
-        self.hosted_producer = ProducerNode(self.producer, self)
+        self.hosted_producer = ProducerNode(
+            self.producer, self, masters=self.masters, heartbeat_ms=_HEARTBEAT_MS
+        )
         self.calls = ContainerCalls(
             self.network, self, self.scheduler, frozenset(), on_lost=self._lost
         )
