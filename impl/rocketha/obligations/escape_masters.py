@@ -8,7 +8,7 @@
 | places in queues | a master   | each record has the place behind the one before in its queue    |
 | halves asked for | a master   | in each of its periods, as long as a half message has not ended |
 | pops come again  | a master   | when the time of a check point is up and nobody acknowledges,   |
-|                  |            | and not before; as soon as all of its log is on its disk        |
+|                  |            | and not before                                                  |
 | checks answered  | a producer | in the step, by what it has decided                             |
 | signs of life    | a producer | to each master, in each of its periods                          |
 
@@ -214,8 +214,10 @@ def _pops_again(run: RecordedRun) -> Iterator[Due]:
                 yield due_in_step(item.seen.record, what, is_done=item.seen.at_ms >= due_ms)
             if item.kind != "check point":
                 continue
-            since_ms = max(due_ms, _begins_ms(seen, due_ms, item.seen.at_ms))
-            since_ms = _through_ms(seen, since_ms)
+            begins_ms = _begins_ms(seen, due_ms, item.seen.at_ms)
+            if begins_ms is None:
+                continue
+            since_ms = max(due_ms, begins_ms)
             by_ms = TimestampMs(since_ms + _LOOKS * settings["revive_ms"])
             if run.runs_until_ms(master, TimestampMs(since_ms)) > by_ms:
                 yield Due(
@@ -228,23 +230,11 @@ def _pops_again(run: RecordedRun) -> Iterator[Due]:
                 )
 
 
-def _through_ms(seen: list[Seen], at_ms: int) -> int:
-    """Return when all of a log is on its disk, at a time or behind it; it may never be.
+def _begins_ms(seen: list[Seen], due_ms: int, known_ms: int) -> int | None:
+    """Return from when a node runs that knows something, and is to do it at a time.
 
-    A master that starts again with records that are not has nobody write them through before it
-    appends another one, and does not look for pops.
+    None: it is down then, and does not come back.
     """
-    before = [one for one in seen if one.at_ms <= at_ms][-1:]
-    behind = [one for one in seen if one.at_ms > at_ms]
-    for one in (*before, *behind):
-        ends = one.state.get("ends", (0, 1))
-        if ends[0] == ends[1]:
-            return max(at_ms, one.at_ms)
-    return 1 << 62
-
-
-def _begins_ms(seen: list[Seen], due_ms: int, known_ms: int) -> int:
-    """Return from when a node runs that knows something, and is to do it at a time."""
     at_ms = known_ms
     is_down = False
     for one in seen:
@@ -254,7 +244,7 @@ def _begins_ms(seen: list[Seen], due_ms: int, known_ms: int) -> int:
             at_ms, is_down = one.at_ms, False
         if one.at_ms > due_ms and not is_down:
             break
-    return at_ms
+    return None if is_down else at_ms
 
 
 # ---- a producer ----

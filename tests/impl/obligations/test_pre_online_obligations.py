@@ -5,7 +5,6 @@ noticed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
@@ -33,9 +32,9 @@ from rocketha.runtime.events import PeerConnected, RequestArrived
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import SimulatedRun, simulate
 from rocketha.sim.pre_online.simulation import SIMULATION
+from tests.impl.omissions import Patch, changes
 
 SEEDS: Final = range(6)
-Patch = Callable[[pytest.MonkeyPatch], None]
 
 
 def run(seed: int, options: SimOptions | None = None) -> SimulatedRun:
@@ -60,22 +59,6 @@ def test_correct_runs_have_occasions_of_all_and_miss_none() -> None:
 # ---- omissions ----
 
 
-def _changes(changed: Callable[[Any, Any], Any]) -> Patch:
-    """Change each effect, by the event that it follows from; None drops it."""
-
-    def put_in(patch: pytest.MonkeyPatch) -> None:
-        whole = PreOnlineCore.step
-
-        def step(self: Any, state: Any, event: Any, **named: Any) -> Any:
-            done: Any = whole(self, state, event, **named)
-            effects = [changed(event, effect) for effect in done.effects]
-            return replace(done, effects=tuple([one for one in effects if one is not None]))
-
-        patch.setattr(PreOnlineCore, "step", step)
-
-    return put_in
-
-
 def _drops(effect: type, *, after: type = object, event: type = object) -> Patch:
     """Drop effects of a kind that follow from events of a kind, and timers with an event."""
 
@@ -83,7 +66,7 @@ def _drops(effect: type, *, after: type = object, event: type = object) -> Patch
         is_meant = isinstance(one, effect) and isinstance(taken, after)
         return None if is_meant and isinstance(getattr(one, "event", None), event) else one
 
-    return _changes(changed)
+    return changes(PreOnlineCore, changed)
 
 
 def _says(code: int, name: str, value: str) -> Patch:
@@ -93,7 +76,7 @@ def _says(code: int, name: str, value: str) -> Patch:
             return one
         return replace(one, ext_fields={**one.ext_fields, name: value})
 
-    return _changes(changed)
+    return changes(PreOnlineCore, changed)
 
 
 def _writes_one_table_at_a_time(event: Any, one: Any) -> Any:
@@ -151,7 +134,7 @@ def _stays_with_one(name: str, module: Any) -> Patch:
         (_drops(After, after=CopyDue), "copies repeated"),
         (_stays_with_one("copy", slave), "copies in turn"),
         (_drops(After, after=PersistDue), "tables written"),
-        (_changes(_writes_one_table_at_a_time), "tables written"),
+        (changes(PreOnlineCore, _writes_one_table_at_a_time), "tables written"),
         (_forgets_what_it_wrote, "only changes written"),
         (_connects_with_each_registration, "connections kept"),
         (_drops(After, event=GoOn), "isolation goes on"),
@@ -165,7 +148,7 @@ def _stays_with_one(name: str, module: Any) -> Patch:
             "requests in full",
         ),
         (_drops(Respond), "answers to requests"),
-        (_changes(_gives_another_table), "answers to requests"),
+        (changes(PreOnlineCore, _gives_another_table), "answers to requests"),
         (_drops(SendPacket), "packets answered"),
         (_drops(SendPacket, after=PeerConnected), "packets answered"),
     ],

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
@@ -29,10 +28,10 @@ from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import SimulatedRun, simulate
 from rocketha.sim.route.simulation import SIMULATION
 from rocketha.types import MASTER, BrokerId, ConnectionId
+from tests.impl.omissions import Patch, changes
 
 SEEDS: Final = range(6)
 _ROUTE: Final = NameServerCode.GET_ROUTEINFO_BY_TOPIC
-Patch = Callable[[pytest.MonkeyPatch], None]
 
 
 def run(seed: int, options: SimOptions | None = None) -> SimulatedRun:
@@ -62,29 +61,13 @@ def test_so_do_runs_with_the_defaults_of_rocketmq() -> None:
 # ---- omissions ----
 
 
-def _changes(core: type, changed: Callable[[Any, Any], Any]) -> Patch:
-    """Change each effect of a core, by the event that it follows from; None drops it."""
-
-    def put_in(patch: pytest.MonkeyPatch) -> None:
-        whole = core.step  # type: ignore[attr-defined]
-
-        def step(self: Any, state: Any, event: Any, **named: Any) -> Any:
-            done: Any = whole(self, state, event, **named)
-            effects = [changed(event, effect) for effect in done.effects]
-            return replace(done, effects=tuple([one for one in effects if one is not None]))
-
-        patch.setattr(core, "step", step)
-
-    return put_in
-
-
 def _drops(core: type, effect: type, *, code: int | None = None, after: type = object) -> Patch:
     def changed(event: Any, one: Any) -> Any:
         is_meant = isinstance(one, effect) and isinstance(event, after)
         is_meant = is_meant and (code is None or getattr(one, "code", None) == code)
         return None if is_meant else one
 
-    return _changes(core, changed)
+    return changes(core, changed)
 
 
 def _says(code: NameServerCode, name: str, value: str) -> Patch:
@@ -94,7 +77,7 @@ def _says(code: NameServerCode, name: str, value: str) -> Patch:
             return one
         return replace(one, ext_fields={**one.ext_fields, name: value})
 
-    return _changes(ActingCore, changed)
+    return changes(ActingCore, changed)
 
 
 def _names_nobody(patch: pytest.MonkeyPatch) -> None:
@@ -167,12 +150,12 @@ def _supports_all(event: Any, one: Any) -> Any:
         (_drops(NameServerCore, After, after=ScanDue), "the silent left out"),
         (_drops(NameServerCore, CloseChannel), "the gone heard no more"),
         (_ends_another, "the gone heard no more"),
-        (_changes(NameServerCore, _tells_of_another), "notices in full"),
+        (changes(NameServerCore, _tells_of_another), "notices in full"),
         (_is_always_new, "versions compared"),
         (_drops(NameServerCore, Respond), "versions compared"),
-        (_changes(NameServerCore, _answers_no_client), "answers to requests"),
-        (_changes(NameServerCore, _supports_all), "outsiders refused"),
-        (_changes(ActingCore, _supports_all), "outsiders refused"),
+        (changes(NameServerCore, _answers_no_client), "answers to requests"),
+        (changes(NameServerCore, _supports_all), "outsiders refused"),
+        (changes(ActingCore, _supports_all), "outsiders refused"),
     ],
 )
 def test_an_omission_is_noticed_within_six_seeds(

@@ -17,7 +17,7 @@ from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import UNRESTRICTED
 from rocketproof.protocols import PROTOCOLS
 from rocketproof.schedule import Scheduled
-from tests.impl.escape.omissions import Patch, drops, sleeps
+from tests.impl.omissions import Patch, drops, sleeps
 from tests.source_files import ROOT
 from tests.traces.rocketproof.recorded_runs import judged, recorded, with_settings
 from tlatrace.judgement.verdict import Conforms, Diverges
