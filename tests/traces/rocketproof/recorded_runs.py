@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any, Final
 
@@ -41,6 +41,8 @@ class Subject:
     """Actions that records do not show, or elsewhere."""
     unseen: dict[Bug, int]
     """Bug -> a seed at which no trace shows it."""
+    of_records: dict[Bug, int] = field(default_factory=dict)
+    """Bug -> a seed at which records show it, and whole states do not."""
 
 
 _SAID_OF_BROKERS: Final = frozenset(
@@ -157,7 +159,8 @@ SUBJECTS: Final[dict[str, Subject]] = {
             Bug.SKIPS: 2,
         },
         passed_by=_MISSED_OF_A_SLAVE,
-        unseen={Bug.B47: 0},  # records show NAMES as NoRevive, whole states do not
+        unseen={Bug.B47: 0},
+        of_records={Bug.NAMES: 2},
     ),
     "pre_online": Subject(
         clean=range(4),

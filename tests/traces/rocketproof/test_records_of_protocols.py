@@ -10,6 +10,7 @@ from typing import Any, Final
 import msgspec
 import pytest
 
+from rocketha.known_bugs import Bug
 from rocketha.recording.merge import MergedRecord, merge
 from rocketha.recording.node_log import NodeLines, NodeLog
 from rocketha.recording.record import STOPPED, NodeRecord, RecordError
@@ -89,6 +90,22 @@ def assert_same_verdicts(subject: Subject, runs: Sequence[Recorded]) -> None:
     expected = ["conforms"] * len(subject.clean) + ["diverges"] * len(subject.seed_of_bug)
     found = ["diverges" if "diverges" in kinds else max(kinds) for kinds in whole]
     assert found[: len(expected)] == expected[: len(found)], "each bug that breaks a rule is seen"
+
+
+@pytest.mark.java
+@pytest.mark.parametrize(
+    ("protocol", "bug", "seed"),
+    [
+        pytest.param(one, bug, seed, marks=pytest.mark.xdist_group(f"records of {one}"))
+        for one, subject in SUBJECTS.items()
+        for bug, seed in subject.of_records.items()
+    ],
+)
+def test_what_is_missed_is_shown_by_records_alone(protocol: str, bug: Bug, seed: int) -> None:
+    run = recorded(protocol, seed, frozenset({bug}))
+    (whole,), (of_records,) = kinds_of([run.whole.traces]), kinds_of([run.traces])
+    assert set(whole) == {"conforms"}
+    assert "diverges" in of_records
 
 
 def kinds_of(runs: Sequence[Sequence[Trace]]) -> list[list[str]]:
