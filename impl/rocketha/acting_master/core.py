@@ -135,6 +135,7 @@ def fresh(
         tables=tables.fresh(options.tables, files, now_ms=now_ms),
         store=store,
         seen=log.max_phy_offset,
+        messages=messages,
     )
     return _store_knows(state)
 
@@ -202,10 +203,10 @@ def _looked_at(state: BrokerState, log: BrokerLog) -> BrokerState:
     end = log.flushed_offset
     if end == state.seen:
         return state
-    messages = tuple(
-        record.message for record in log.records() if record.offset + record.size <= end
-    )
-    return replace(state, services=services.knows_log(state.services, messages), seen=end)
+    new = tuple(record.message for record in log.records(state.seen, end))
+    messages = (*state.messages, *new)
+    known = services.knows_log(state.services, messages)
+    return replace(state, services=known, messages=messages, seen=end)
 
 
 # ---- requests ----

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from rocketha.escape.master_state import MasterOptions, MasterState
 from rocketha.escape.state import SlaveOptions, SlaveState
+from rocketha.formats.message import Message
 from rocketha.pre_online.state import PreOnlineOptions, PreOnlineState
 from rocketha.types import MASTER, BrokerId, Offset
 
@@ -50,6 +51,8 @@ class BrokerState:
     """None: it is a slave."""
     seen: Offset
     """Up to there its services know the log."""
+    messages: tuple[Message, ...]
+    """What lies before."""
     asks_log: int | None = None
     """The number of its question for the rest of the log."""
     asked_logs: int = 0

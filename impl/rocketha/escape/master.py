@@ -93,8 +93,8 @@ class LogView(Protocol):
         """Return the offset up to which a power cut takes nothing."""
         ...
 
-    def records(self) -> Iterator[Record]:
-        """Read all records."""
+    def records(self, start: int = 0, end: int | None = None) -> Iterator[Record]:
+        """Read the records that lie between two offsets."""
         ...
 
 
@@ -215,7 +215,11 @@ def _flushed(state: MasterState, log: LogView) -> Step:
     state = dispatch(state, log)
     done = {put: one for put, one in state.waiting.items() if 0 <= one.end <= state.dispatched}
     left = {put: one for put, one in state.waiting.items() if put not in done}
-    messages = {one.offset: one.message for one in log.records()} if done else {}
+    messages = {
+        record.offset: record.message
+        for one in done.values()
+        for record in log.records(one.offset, one.end)
+    }
     answers = [
         Respond(
             request=one.request,
@@ -235,10 +239,9 @@ def _flushed(state: MasterState, log: LogView) -> Step:
 
 def dispatch(state: MasterState, log: LogView) -> MasterState:
     """Look at what has come to the log, as far as it is on the disk. Source: ReputMessageService"""
-    for record in log.records():
+    for record in log.records(state.dispatched, log.flushed_offset):
         end = Offset(record.offset + record.size)
-        if record.offset >= state.dispatched and end <= log.flushed_offset:
-            state = _look_at(replace(state, dispatched=end), record)
+        state = _look_at(replace(state, dispatched=end), record)
     return state
 
 

@@ -32,6 +32,8 @@ FastjsonValue: TypeAlias = (
 
 _EXACT_MAX: Final = 2**53 - 1
 """Beyond it JavaScript's numbers are not all integers."""
+_quoted: Final = json.JSONEncoder(ensure_ascii=False).encode
+"""`json.dumps` makes an encoder for each text."""
 
 
 def write_fastjson(value: FastjsonValue, *, standard: bool = False) -> bytes:
@@ -49,7 +51,7 @@ def _text(value: FastjsonValue, standard: bool) -> str:
         case int():
             return f'"{value}"' if standard and abs(value) > _EXACT_MAX else str(value)
         case str():
-            return json.dumps(value, ensure_ascii=False)
+            return _quoted(value)
         case Mapping():
             members = cast("list[tuple[int | str, FastjsonValue]]", list(value.items()))
             if standard:
@@ -60,7 +62,7 @@ def _text(value: FastjsonValue, standard: bool) -> str:
 
 
 def _member(name: int | str, value: FastjsonValue, standard: bool) -> str:
-    key = str(name) if isinstance(name, int) else json.dumps(name, ensure_ascii=False)
+    key = str(name) if isinstance(name, int) else _quoted(name)
     if isinstance(name, int) and standard:
         key = f'"{key}"'
     return f"{key}:{_text(value, standard)}"

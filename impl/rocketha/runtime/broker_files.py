@@ -43,6 +43,8 @@ class BrokerFiles:
         """The present boot of the machine."""
         self.log_version = 0
         """Grows when the log, or what is durable of it, may have changed."""
+        self.log_cuts = 0
+        """Grows when the log may have changed otherwise than by growing."""
         self.epochs_version = 0
         """Grows when the epoch file may have changed."""
         self.log_options = options.log
@@ -56,10 +58,12 @@ class BrokerFiles:
         """Open the log again, as a start does. Raises: CommitLogError, DiskError"""
         self.log, _ = CommitLog.open(self.disk, self.log_options)
         self.log_version += 1
+        self.log_cuts += 1
 
     def changed(self) -> None:
         """Note that the disk was harmed: every file may have changed."""
         self.log_version += 1
+        self.log_cuts += 1
         self.epochs_version += 1
 
     # ---- the log ----
@@ -78,6 +82,7 @@ class BrokerFiles:
     def truncate(self, offset: Offset) -> None:
         """Let the log end here. Raises: CommitLogError, DiskError"""
         self.log_version += 1
+        self.log_cuts += 1
         self.log.truncate(offset)
 
     def flush(self) -> None:

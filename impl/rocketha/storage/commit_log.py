@@ -256,12 +256,20 @@ class CommitLog:
         self._extend_index()
         return tuple(offset for offset, _, is_record in self._index if is_record)
 
-    def records(self) -> Iterator[Record]:
-        """Read the whole records one after the other. Raises: DiskError"""
-        for offset in self.record_offsets():
-            span = self._pull(offset)
-            assert isinstance(span, Record)
-            yield span
+    def records(self, start: int = 0, end: int | None = None) -> Iterator[Record]:
+        """Read the whole records that lie between two offsets, one after the other.
+
+        Raises: DiskError
+        """
+        self._extend_index()
+        first = bisect_left(self._index, start, key=lambda entry: entry[0])
+        for offset, size, is_record in self._index[first:]:
+            if end is not None and offset + size > end:
+                return
+            if is_record:
+                span = self._pull(offset)
+                assert isinstance(span, Record)
+                yield span
 
     def is_record_boundary(self, offset: Offset) -> bool:
         """Tell whether the log may be cut here: a record or filler begins, or the log ends.

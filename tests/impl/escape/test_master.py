@@ -67,9 +67,10 @@ class Log:
     def flushed_offset(self) -> Offset:
         return Offset(SIZE * self.flushed)
 
-    def records(self) -> Iterator[Record]:
+    def records(self, start: int = 0, end: int | None = None) -> Iterator[Record]:
         for at, message in enumerate(self.messages):
-            yield Record(offset=Offset(SIZE * at), size=SizeBytes(SIZE), message=message)
+            if start <= SIZE * at and (end is None or SIZE * (at + 1) <= end):
+                yield Record(offset=Offset(SIZE * at), size=SizeBytes(SIZE), message=message)
 
 
 class Master:

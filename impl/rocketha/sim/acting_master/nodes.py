@@ -103,10 +103,8 @@ class BrokerNode(OpenNode[BrokerState, BrokerHears, BrokerAction]):
         read = self._read_log()
         if read is not self._queues_of:
             self._queues, self._queues_of = {}, read
-            log = self._node.files.log
-            for record in log.records():
-                if record.offset + record.size <= log.flushed_offset:
-                    self._queues.setdefault(record.message.topic, []).append(record.message)
+            for message in self._read_log.messages:
+                self._queues.setdefault(message.topic, []).append(message)
         return self._queues.get(topic, [])
 
     def load(self, kind: TableKind) -> OffsetTable | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -11,10 +10,8 @@ from rocketha.escape.master import popped_of
 from rocketha.formats.due_messages import DELAYED_TOPIC, HALF_TOPIC, OP_TOPIC, key_of, pull_op_body
 from rocketha.formats.message import Message
 from rocketha.formats.pop_messages import AckMsg, is_revive_topic, pull_revive_message
-from rocketha.recording.recorder import LongSequence
-from rocketha.storage.commit_log import CommitLog
 
-__all__ = ["Logged", "LoggedKind", "flushed_of", "logged"]
+__all__ = ["Logged", "LoggedKind", "logged"]
 
 
 class LoggedKind(StrEnum):
@@ -75,15 +72,3 @@ def _said_of_pop(message: Message) -> tuple[LoggedKind, str]:
         return LoggedKind.OTHER, ""
     kind = LoggedKind.ACK if isinstance(said, AckMsg) else LoggedKind.CHECK_POINT
     return kind, said.popped.name
-
-
-def flushed_of(log: CommitLog) -> LongSequence:
-    """Return what of a log no power cut takes, read from its files."""
-    end = log.flushed_offset
-    return LongSequence(tuple(_messages(log, end)))
-
-
-def _messages(log: CommitLog, end: int) -> Iterable[Logged]:
-    for record in log.records():
-        if record.offset + record.size <= end:
-            yield logged(record.message)

@@ -18,7 +18,7 @@ from rocketha.escape.master_state import MasterOptions, MasterState
 from rocketha.escape.producer import ProducerCore, ProducerState
 from rocketha.escape.slave import SlaveCore
 from rocketha.escape.state import SlaveOptions, SlaveState
-from rocketha.formats.message import Record, RecordCheck, properties_of, pull_record
+from rocketha.formats.message import Message, Record, RecordCheck, properties_of, pull_record
 from rocketha.formats.name_server_codes import RELEASE_5_3_3
 from rocketha.formats.offset_tables import OffsetTable, TableKind
 from rocketha.formats.pop_messages import POP_CK, Popped, pull_extra_info
@@ -41,7 +41,7 @@ from rocketha.sim.engine.open_node import OpenNode
 from rocketha.sim.engine.remoting_calls import Arrived, RemotingCalls
 from rocketha.sim.engine.request_ports import CallingCluster
 from rocketha.sim.engine.scheduler import Scheduler
-from rocketha.sim.escape.logged import flushed_of
+from rocketha.sim.escape.logged import logged
 from rocketha.sim.escape.plan import CONSUMERS, START_MS
 from rocketha.sim.escape.steps import (
     ConsumerAsked,
@@ -96,19 +96,32 @@ class EscapeAround(Protocol):
 
 
 class ReadLog:
-    """What of a node's log is on its disk, read again when that may have changed."""
+    """What of a node's log no power cut takes, read from its files when that may have changed."""
 
     def __init__(self, node: Node[Any]) -> None:
         """Take whose it is."""
         self._node = node
         self._version = -1
+        self._cuts = -1
+        self._end = 0
         self._read = LongSequence(())
+        self.messages: list[Message] = []
+        """The messages in it, as they were when it was looked at last."""
 
     def __call__(self) -> LongSequence:
-        """Return it."""
-        if self._version != self._node.files.log_version:
-            self._version = self._node.files.log_version
-            self._read = flushed_of(self._node.files.log)
+        """Return what lies in it."""
+        files = self._node.files
+        if self._version == files.log_version:
+            return self._read
+        if self._cuts != files.log_cuts:
+            self._end, self.messages, self._read = 0, [], LongSequence(())
+        self._version, self._cuts = files.log_version, files.log_cuts
+        new = list(files.log.records(self._end, files.log.flushed_offset))
+        if new:
+            self._end = new[-1].offset + new[-1].size
+            self.messages += [record.message for record in new]
+            said = (logged(record.message) for record in new)
+            self._read = LongSequence((*self._read.items, *said))
         return self._read
 
 
