@@ -191,6 +191,9 @@ def test_a_killed_process_leaves_what_it_wrote_and_a_crashed_machine_may_not() -
             scene.strike(fault, number)
             if leader.host.is_up:
                 continue
+            if fault is Fault.KILL_RANDOM_PROCESSES:
+                in_order = number % 2 == 1
+                assert leader.machine.unsynced == (0 if in_order else 3)
             leader.start()
             kept.setdefault(fault, []).append(leader.files().store.end_index == end)
 

@@ -4,7 +4,8 @@
 |--------------------------|-----------------------------------------------------------------------|
 | partition-random-node    | one node hears nobody, and nobody hears it                            |
 | partition-random-halves  | two halves do not hear each other                                     |
-| kill-random-processes    | a minority of the processes ends; what they wrote is on their disks   |
+| kill-random-processes    | a minority of the processes ends; what they wrote is on their disks.  |
+|                          | At every other time they end in order (SIGTERM), as there             |
 | crash-random-nodes       | a minority of the machines loses power                                |
 | hammer-time              | a minority of the processes is stopped: it hears and says nothing     |
 | bridge                   | two halves do not hear each other, but for one node that hears all    |
@@ -122,6 +123,8 @@ class Nemeses:
             cluster.counts.add(fault)
             if fault is Fault.CRASH_RANDOM_NODES:
                 node.lose_power(rng)
+            elif injection.point.number % 2:
+                cluster.members[node.id].close_files()
             cluster.crash(node)
             self._restart_later(injection, fault, node)
 
