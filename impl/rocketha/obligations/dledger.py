@@ -1,7 +1,8 @@
 """What members of a DLedger group owe: at the end of a turn, to who asks, and in time.
 
 The parts are `dledger_answers` (what is answered), `dledger_duties` (what follows from what was
-heard) and `dledger_times` (what is due later); `dledger_turns` has what all of them look at.
+heard), `dledger_entries` (what is pushed) and `dledger_times` (what is due later); `dledger_turns`
+has what all of them look at.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Final
 
 from rocketha.obligations.dledger_answers import ANSWERS, answers_of
 from rocketha.obligations.dledger_duties import DUTIES, Duties
+from rocketha.obligations.dledger_entries import ENTRIES, entries_of
 from rocketha.obligations.dledger_times import TIMES, times_of
 from rocketha.obligations.dledger_turns import turns_of
 from rocketha.obligations.obligation import Due, Obligation, RecordedRun
@@ -27,7 +29,8 @@ def _all_dues(run: RecordedRun) -> list[tuple[str, Due]]:
         for turn in turns:
             if turn.incarnation != incarnation:
                 duties, incarnation = Duties(settings), turn.incarnation
-            for name, done in (*answers_of(turn, settings), *duties.of(turn)):
+            answers, entries = answers_of(turn, settings), entries_of(turn, settings)
+            for name, done in (*answers, *duties.of(turn), *entries):
                 due = Due(
                     node=node,
                     since_ms=turn.at_ms,
@@ -45,5 +48,6 @@ def _dues(name: str, run: RecordedRun) -> Iterator[Due]:
 
 
 DLEDGER: Final = tuple(
-    Obligation(name=name, dues=partial(_dues, name)) for name in (*ANSWERS, *DUTIES, *TIMES)
+    Obligation(name=name, dues=partial(_dues, name))
+    for name in (*ANSWERS, *DUTIES, ENTRIES, *TIMES)
 )

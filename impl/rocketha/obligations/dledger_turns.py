@@ -86,7 +86,13 @@ class Has:
         if index == begin:
             term: int = self.parts["begin_term"]
             return term
-        return self.log[index - begin - 1][0] if begin < index <= self.end else None
+        written = self.item_at(index)
+        return None if written is None else written[0]
+
+    def item_at(self, index: int) -> tuple[int, int] | None:
+        """Return term and checksum of an entry; None: it is not here."""
+        begin = self.parts["begin"]
+        return self.log[index - begin - 1] if begin < index <= self.end else None
 
     @property
     def end_term(self) -> int:

@@ -106,11 +106,11 @@ def silent(*codes: int | str) -> Change:
     return lambda record: msgspec.structs.replace(record, sent=tuple(filter(is_kept, record.sent)))
 
 
-def saying(this: str, instead: str) -> Change:
-    """Let answers say something else."""
+def saying(this: str, instead: str, *, asks: bool = False) -> Change:
+    """Let answers say something else, or requests."""
 
     def said(message: SentMessage) -> SentMessage:
-        if message.to is not None:
+        if (message.to is not None) != asks:
             return message
         body = (message.body or "").replace(this, instead)
         return msgspec.structs.replace(message, body=body)
@@ -203,6 +203,9 @@ VOTE, HEART_BEAT, PUSH = 51001, 51002, 51004
         ("misdirected refused", unanswered),
         ("misdirected refused", in_other_words),
         ("files removed", with_files_left),
+        ("entries as written", saying('"body":"', '"body":"AAAA', asks=True)),
+        ("entries as written", saying('"bodyCrc":', '"bodyCrc":1,"x":', asks=True)),
+        ("entries as written", saying('"size":70,"term":', '"size":70,"term":9', asks=True)),
         ("errors rested after", hasty),
         ("patience", hasty),
     ],
@@ -236,6 +239,16 @@ def test_who_sends_entries_again_later_than_its_settings_say_is_noticed(
         missed |= {one.obligation for one in found}
 
     assert "pushes repeated" in missed
+
+
+def test_who_pushes_a_channel_as_older_releases_do_not_is_noticed() -> None:
+    run = recorded(8)
+    assert any(header.settings["legacy_push"] for header in run.headers.values())
+    change = saying('"channel":0,', '"channel":-1,', asks=True)
+
+    missed = check_obligations(DLEDGER, replace(run, records=[*map(change, run.records)])).missed
+
+    assert {one.obligation for one in missed} == {"entries as written"}
 
 
 def test_who_votes_before_it_has_its_log_again_is_noticed() -> None:
