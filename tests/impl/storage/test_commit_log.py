@@ -69,17 +69,6 @@ def test_records_follow_each_other_and_segments_end_with_a_filler() -> None:
     assert (disk.size(f"commitlog/{0:020}"), disk.size(f"commitlog/{400:020}")) == (400, SIZE)
 
 
-def test_records_are_read_that_lie_between_two_offsets_as_a_whole() -> None:
-    log = _filled(MemoryDisk(), 5)
-    begins = log.record_offsets()
-
-    for start in range(log.max_phy_offset + 2):
-        for end in range(start, log.max_phy_offset + 2):
-            found = [record.offset for record in log.records(start, end)]
-            assert found == [one for one in begins if start <= one and one + SIZE <= end]
-    assert [record.offset for record in log.records(1)] == list(begins[1:])
-
-
 @pytest.mark.parametrize(("size", "segments"), [(SIZE * 2 + 8, 1), (SIZE * 2 + 7, 2)])
 def test_eight_bytes_of_a_segment_stay_for_the_filler(size: int, segments: int) -> None:
     disk = MemoryDisk()

@@ -101,15 +101,19 @@ def _runs(task: RunTask) -> Iterator[RunKey]:
 
 
 def _drawn(task: RunTask, seed: int) -> Iterator[Scheduled]:
-    """Draw crash points of a seed: of seams any, and of operations one of each kind drawn."""
+    """Draw crash points of a seed: of seams any, and one of each of the rarest kinds of operations.
+
+    What a run does often ends now and then by the faults that its seed draws.
+    """
     options, rng = PROTOCOLS[task.protocol].configured(seed), Random(seed)
     if task.seams:
         points = crash_points(task.protocol, seed, options)
         yield from rng.sample(points, min(task.seams, len(points)))
     if task.operations:
-        kinds = operation_points(task.protocol, seed, options, alike=1)
-        for some in rng.sample(kinds, min(task.operations, len(kinds))):
-            yield from some
+        kinds = [*operation_points(task.protocol, seed, options)]
+        rng.shuffle(kinds)
+        for alike in sorted(kinds, key=len)[: task.operations]:
+            yield rng.choice(alike)
 
 
 def _scheduled(protocol: str, run: RunKey) -> Scheduled:

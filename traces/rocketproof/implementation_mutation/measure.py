@@ -42,8 +42,8 @@ _SEAMS: Final = 12
 """So many crash points between effects, of each of..."""
 _SEEDS_WITH_SEAMS: Final = 2
 """...the first seeds, are tried of what nothing else rejects,..."""
-_OPERATIONS: Final = 6
-"""...and before so many kinds of operations of disks, of each of..."""
+_OPERATIONS: Final = 8
+"""...and before operations of disks of so many kinds, the rarest of a run, of each of..."""
 _SEEDS_WITH_OPERATIONS: Final = 10
 """...these."""
 
