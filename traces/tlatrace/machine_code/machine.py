@@ -58,7 +58,9 @@ class Machine:
     def __init__(self, code: bytes, words: int) -> None:
         """Open an object with an array of so many words, all 0."""
         empty = binding.parse_assembly("")
-        self._engine = binding.create_mcjit_compiler(empty, _target())
+        # LLVM's own memory manager maps each section by itself. Where they come to lie more than
+        # 2 GiB apart, as in a process with a fragmented memory, LLVM ends the process.
+        self._engine = binding.create_mcjit_compiler(empty, _target(), use_lmm=True)
         self._engine.add_object_file(binding.ObjectFileRef.from_data(code))
         self._engine.finalize_object()
         # Pages of this process alone; what is not touched takes no memory.
