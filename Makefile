@@ -8,6 +8,8 @@ READY   := $(VENV)/.ready
 LOCK    := requirements.lock
 # As many as CI has cores: with a third, tests of processes and of records take 6 % longer, and 12 % more CPU.
 WORKERS ?= 2
+# The groups of conftest.py, in the order of testpaths: the longest are not those of the most tests.
+GROUPED := --dist loadgroup --no-loadscope-reorder
 
 # Asked of each candidate: a Python that is new enough and can make virtual environments.
 USABLE  := import sys, venv; sys.exit(sys.version_info < (3, 11))
@@ -40,7 +42,7 @@ test: $(READY) ## style, types, tests with Java and Spark; CI runs this and `mak
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not slow"
+	$(BIN)/pytest -n $(WORKERS) $(GROUPED) -m "not slow"
 
 rings: $(READY) ## TLC on the models, witnesses and mutants of the push ring; fifteen minutes at most
 	$(BIN)/rocketproof rings --push --budget 900
@@ -49,7 +51,7 @@ check: $(READY) ## the developer's loop: style, types, fast tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pytest -n $(WORKERS) --dist loadgroup -m "not java and not spark and not slow"
+	$(BIN)/pytest -n $(WORKERS) $(GROUPED) -m "not java and not spark and not slow"
 
 bench: $(READY) ## ratios against a named baseline, measured in the same run
 	$(BIN)/python -m benchmarks

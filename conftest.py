@@ -1,4 +1,4 @@
-"""How tests run together: the Spark ones on one worker, and no test by the clock."""
+"""How tests run together: those of a module on one worker, and no test by the clock."""
 
 from __future__ import annotations
 
@@ -19,10 +19,16 @@ os.environ.pop("COLUMNS", None)  # pytest-xdist tells its workers 80; what they 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put all Spark tests in one group: a session takes ten seconds to start and is shared."""
+    """Put tests that share something in one group, which runs on one worker.
+
+    All Spark tests share a session, which takes ten seconds to start, and those of a module its
+    fixtures and what it caches: simulated runs for the most part.
+    """
     for item in items:
         if item.get_closest_marker("spark") is not None:
             item.add_marker(pytest.mark.xdist_group("spark"))
+        elif item.get_closest_marker("xdist_group") is None:
+            item.add_marker(pytest.mark.xdist_group(item.nodeid.partition("::")[0]))
 
 
 @pytest.fixture(scope="session")
