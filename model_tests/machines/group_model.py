@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Final
 
+from model_tests.machines.realizable import Realizable
 from rocketproof.protocols.epoch_truncation.values import NONE
 from rocketproof.protocols.replica_group.values import NO_CONN
-from tlatrace.oracle import Model, ModelState, Step, load_model
-from tlatrace.readings import Reading
-from tlatrace.runtime.values import RuntimeValue
+from tlatrace.oracle import ModelState, Step, load_model
 from tlatrace.testing import Call, Goals, Moves
-from tlatrace.testing.calls import call_of, plain
+from tlatrace.testing.calls import call_of
 from tlatrace.tla.config import TlcConfig, read_config
-from tlatrace.values import Fcn, State, TlaSet, Value
+from tlatrace.values import TlaSet
 
 __all__ = ["SPEC", "Bounds", "bounds", "goals", "moves"]
 
@@ -77,98 +76,25 @@ def _is_told_apart_by_nobody(call: Call, allowed: Collection[Call]) -> bool:
             return False
 
 
-class _Realizable:
-    """A model without some steps that no core takes: what the machine is to reach leads past them.
+class _Realizable(Realizable):
+    """The model without some steps that no core takes.
 
     * A slave that was never told of a master connects to nobody.
     * When a slave shakes hands anew its master drops the old connection first, which is a step.
     * A master sends nothing before it has heard a first report.
     """
 
-    def __init__(self, model: Model) -> None:
-        """Leave steps of `model` out."""
-        self._model = model
-        self._at = {name: at for at, name in enumerate(model.variables)}
-        self._shown: dict[RuntimeValue, Value] = {}
-
-    @property
-    def module(self) -> str:
-        """Return the name of the TLA+ module."""
-        return self._model.module
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """Return the variables, sorted."""
-        return self._model.variables
-
-    @property
-    def actions(self) -> Mapping[str, int]:
-        """Return what is of action level, and how many parameters each has."""
-        return self._model.actions
-
-    def calls(self, action: str) -> bool:
-        """Tell whether Next calls an action by name."""
-        return self._model.calls(action)
-
-    @property
-    def reading(self) -> Reading:
-        """Return how values of traces are read."""
-        return self._model.reading
-
-    def adopt_variable(self, name: str, value: Value) -> RuntimeValue:
-        """Make the value of a variable the model's."""
-        return self._model.adopt_variable(name, value)
-
-    def show_value(self, datum: RuntimeValue) -> Value:
-        """Return a value of the model's as everybody knows it."""
-        return self._model.show_value(datum)
-
-    def show(self, state: ModelState) -> State:
-        """Return a state of the model's as everybody knows it."""
-        return self._model.show(state)
-
-    def initial_states(self) -> Sequence[ModelState]:
-        """Return the initial states."""
-        return self._model.initial_states()
-
-    def violated(self, state: ModelState) -> tuple[str, ...]:
-        """Name the invariants that are FALSE in a state."""
-        return self._model.violated(state)
-
-    def within_step(self, pre: ModelState, post: ModelState) -> bool:
-        """Tell whether the configuration's action constraints have the step explored."""
-        return self._model.within_step(pre, post)
-
-    def within(self, state: ModelState) -> bool:
-        """Tell whether the configuration's constraints have the state explored."""
-        return self._model.within(state)
-
-    def successors(self, state: ModelState) -> Sequence[Step]:
-        """Return the steps from a state that a core may take."""
-        return [step for step in self._model.successors(state) if self._is_real(state, step)]
-
-    def _is_real(self, state: ModelState, step: Step) -> bool:
-        match step.action, [self._show(param) for param in step.params]:
+    def is_real(self, state: ModelState, step: Step) -> bool:
+        """Tell whether a core may take a step."""
+        match step.action, [self.shown(param) for param in step.params]:
             case "Handshake", [master, slave]:
-                told = self._part(state, "known", slave) != 0
-                return told and self._part(state, "conn", master, slave) == NO_CONN
+                told = self.part(state, "known", slave) != 0
+                return told and self.part(state, "conn", master, slave) == NO_CONN
             case (("Replicate" | "HearEpoch"), [slave]):
-                master = self._part(state, "link", slave)
-                return self._part(state, "conn", master, slave, "ack") != -1
+                master = self.part(state, "link", slave)
+                return self.part(state, "conn", master, slave, "ack") != -1
             case _:
                 return True
-
-    def _show(self, datum: RuntimeValue) -> Value:
-        if datum not in self._shown:
-            self._shown[datum] = plain(self._model.show_value(datum))
-        return self._shown[datum]
-
-    def _part(self, state: ModelState, variable: str, *keys: Value) -> Value:
-        value = self._show(state[self._at[variable]])
-        for key in keys:
-            assert isinstance(value, Fcn)
-            value = value[key]
-        return value
 
 
 def _config(name: str) -> TlcConfig:
