@@ -222,3 +222,45 @@ def test_an_idle_call_must_change_nothing() -> None:
     tank.spills = True
     with pytest.raises(Mismatch, match="level: the model has 1, the system 0"):
         run.stutter("look")
+
+
+class Hasty(Tank):
+    """Fills in more, or drains, as soon as it is filled."""
+
+    besides: tuple[str, tuple[Value, ...]] | None = None
+
+    def follow(self) -> tuple[str, tuple[Value, ...]] | None:
+        follows, self.besides = self.besides, None
+        if follows is not None:
+            self.perform(*follows)
+        return follows
+
+
+def test_what_a_system_takes_besides_is_compared_too() -> None:
+    tank = Hasty()
+    tank.besides = ("Fill", (1,))
+    run = lockstep(tank)
+
+    take(run, "Fill(2)", "Drain")
+
+    assert list(map(repr, run.steps)) == ["Fill(2)", "Fill(1)", "Drain"]
+    assert [event.action for event in run.trace.events] == ["Init", "Fill", "Fill", "Drain"]
+
+
+def test_what_a_system_takes_besides_must_be_allowed() -> None:
+    tank = Hasty()
+    tank.besides = ("Empty", ())
+    run = lockstep(tank)
+
+    with pytest.raises(Mismatch, match="the system took Empty, which is not allowed then") as found:
+        take(run, "Fill(2)")
+    assert list(map(repr, found.value.steps)) == ["Fill(2)", "Empty"]
+
+
+def test_what_comes_of_what_a_system_takes_besides_must_be_allowed() -> None:
+    tank = Hasty(overflows_at=4)
+    tank.besides = ("Fill", (2,))
+    run = lockstep(tank)
+
+    with pytest.raises(Mismatch, match="level: the model has 4, the system 0"):
+        take(run, "Fill(2)")

@@ -14,7 +14,7 @@ from tlatrace.extras import need
 
 need("testing")
 
-from tlatrace.testing.adapter import Adapter, Closing, Selective, Stuttering
+from tlatrace.testing.adapter import Adapter, Closing, Following, Selective, Stuttering
 from tlatrace.testing.calls import Call, Step
 from tlatrace.testing.coverage import Coverage
 from tlatrace.testing.goals import Goals
@@ -27,6 +27,7 @@ __all__ = [
     "Call",
     "Closing",
     "Coverage",
+    "Following",
     "Goals",
     "Lockstep",
     "Mismatch",

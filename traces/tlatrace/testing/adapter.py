@@ -12,7 +12,7 @@ from typing import Protocol, runtime_checkable
 from tlatrace.testing.observed import Observed
 from tlatrace.values import Value
 
-__all__ = ["Adapter", "Closing", "Selective", "Stuttering", "close"]
+__all__ = ["Adapter", "Closing", "Following", "Selective", "Stuttering", "close"]
 
 
 class Adapter(Protocol):
@@ -52,6 +52,21 @@ class Stuttering(Protocol):
         """Make one of them.
 
         Whatever it raises is a failure of the system.
+        """
+
+
+@runtime_checkable
+class Following(Protocol):
+    """An adapter of a system that sometimes takes several actions at once.
+
+    What it has taken besides is taken by the model, too, one after the other; `observe` returns
+    what the system shows between them.
+    """
+
+    def follow(self) -> tuple[str, tuple[Value, ...]] | None:
+        """Return the action that came behind the last one, and come to the state after it.
+
+        None: nothing came.
         """
 
 

@@ -15,8 +15,8 @@ from tlatrace.errors import ModelGapError
 from tlatrace.judgement.difference import Change, brief, difference
 from tlatrace.oracle.states import ModelState
 from tlatrace.runtime.values import RuntimeValue
-from tlatrace.testing.adapter import Adapter, Selective, Stuttering
-from tlatrace.testing.calls import Call, Step, plain
+from tlatrace.testing.adapter import Adapter, Following, Selective, Stuttering
+from tlatrace.testing.calls import Call, Step, call_of, plain
 from tlatrace.testing.moves import Moves
 from tlatrace.testing.observed import values_of
 from tlatrace.trace import INIT, Event, Header, Trace
@@ -59,6 +59,7 @@ class Lockstep:
         self.adapter = adapter
         self._selective = adapter if isinstance(adapter, Selective) else None
         self._stuttering = adapter if isinstance(adapter, Stuttering) else None
+        self._following = adapter if isinstance(adapter, Following) else None
         self.steps: list[Step] = []
         self._moves = moves
         self._model = moves.model
@@ -92,15 +93,30 @@ class Lockstep:
     def take(self, call: Call) -> None:
         """Make the system take an action, one of `offers`, and compare.
 
+        What the system has taken besides is taken, too.
+
         Raises: Mismatch
         """
-        posts: dict[ModelState, None] = {}
-        for state in self._fits:
-            posts.update(dict.fromkeys(self._moves.of(state).get(call, ())))
+        posts = self._posts(call)
         assert posts, f"the model does not allow {call} now"
         self.steps.append(call)
         self._do(call, lambda: self.adapter.perform(call.action, call.params))
-        self._compare(call, tuple(posts))
+        self._compare(call, posts)
+        while self._following is not None and (found := self._following.follow()) is not None:
+            follows = call_of(*found)
+            posts = self._posts(follows)
+            self.steps.append(follows)
+            if not posts:
+                self._record(follows, {})
+                raise self._mismatch(f"the system took {follows}, which is not allowed then")
+            self._compare(follows, posts)
+
+    def _posts(self, call: Call) -> tuple[ModelState, ...]:
+        """Return where a call may lead from the states that fit."""
+        posts: dict[ModelState, None] = {}
+        for state in self._fits:
+            posts.update(dict.fromkeys(self._moves.of(state).get(call, ())))
+        return tuple(posts)
 
     def stutter(self, name: str) -> None:
         """Make a call that must change nothing, and compare.
