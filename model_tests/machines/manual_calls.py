@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from typing import Final
 
 from model_tests.machines.manual_rpc import read_command
-from rocketha.formats.remoting_command import FLAG_ONEWAY, FLAG_RESPONSE
+from rocketha.formats.remoting_command import FLAG_ONEWAY, FLAG_RESPONSE, RemotingCommand
 from rocketha.formats.remoting_frame import push_command
 from rocketha.sim.engine.remoting_calls import Arrived, Content, OnAnswer
 from rocketha.types import BrokerId, ConnectionId
 
-__all__ = ["ManualCalls"]
+__all__ = ["ManualCalls", "Said"]
 
 _FIRST: Final = 10_000
 """Connections for requests have other numbers than those for replication."""
 
 
 @dataclass(slots=True)
-class _Said:
-    """A request under way."""
+class Said:
+    """A request, until it is answered."""
 
     sender: BrokerId
     receiver: BrokerId
@@ -30,6 +30,31 @@ class _Said:
     on_answer: OnAnswer | None
     """None: nobody waits."""
     answer: bytes | None = None
+    """Under way, too."""
+
+    @property
+    def command(self) -> RemotingCommand:
+        """Return what is asked."""
+        return read_command(self.frame)
+
+    @property
+    def is_answered(self) -> bool:
+        """Tell whether an answer is under way for which somebody waits."""
+        return self.answer is not None and self.on_answer is not None
+
+    def give(self) -> None:
+        """Let who has asked have the answer."""
+        assert self.answer is not None
+        self._end(read_command(self.answer))
+
+    def fail(self) -> None:
+        """Let who has asked hear that the connection is gone; what was said may come yet."""
+        self._end(None)
+
+    def _end(self, answer: RemotingCommand | None) -> None:
+        on_answer, self.on_answer = self.on_answer, None
+        if on_answer is not None:
+            on_answer(answer)
 
 
 class ManualCalls:
@@ -45,8 +70,9 @@ class ManualCalls:
         self._is_up = is_up
         self._hear = hear
         self._stopped = stopped
-        self._requests: list[_Said] = []
-        self._waiting: dict[int, _Said] = {}
+        self.requests: list[Said] = []
+        """Those that nobody has heard."""
+        self._waiting: dict[int, Said] = {}
         """Opaque -> a request that was heard and is not answered yet."""
         self._lines: dict[tuple[BrokerId, BrokerId], ConnectionId] = {}
         self._last_line = _FIRST
@@ -71,13 +97,13 @@ class ManualCalls:
         flag = FLAG_ONEWAY if on_answer is None else 0
         command = content.command(self._last, flag=flag)
         conn, frame = self.line(sender, receiver), push_command(command)
-        self._requests.append(_Said(sender, receiver, conn, self._last, frame, on_answer))
+        self.requests.append(Said(sender, receiver, conn, self._last, frame, on_answer))
         return Arrived(conn, command).message
 
     def answer(self, peer: BrokerId, arrived: Arrived, content: Content) -> None:
         """Keep an answer."""
         del peer
-        said = self._waiting[arrived.command.opaque]
+        said = self._waiting.pop(arrived.command.opaque)
         said.answer = push_command(content.command(said.opaque, flag=FLAG_RESPONSE))
 
     def refuse(self, peer: BrokerId, arrived: Arrived) -> None:
@@ -112,27 +138,37 @@ class ManualCalls:
         """Let a node have another connection from now on."""
         self._lines.pop((sender, receiver), None)
 
-    def carry(self, lost_to: Collection[BrokerId] = ()) -> bool:
-        """Have all requests heard and answered; tell whether there were any.
+    def hear(self, said: Said) -> None:
+        """Have a request heard; its answer is under way when it is given."""
+        self.requests.remove(said)
+        self._waiting[said.opaque] = said
+        self._hear(said.receiver, Arrived(said.conn, said.command))
+
+    def carry(self, lost_to: Collection[BrokerId] = (), *, of: BrokerId | None = None) -> bool:
+        """Have all requests heard and answered; tell whether there were any. `of`: those of a node.
 
         What is asked of who is down is lost, and so is what answers who is in `lost_to`: then it
         hears that its connection is gone.
         """
-        are_any = bool(self._requests)
-        while self._requests:
-            said = self._requests.pop(0)
+        are_any = False
+        while (said := self._next(of)) is not None:
+            are_any = True
             if self._is_up(said.receiver):
-                self._waiting[said.opaque] = said
-                self._hear(said.receiver, Arrived(said.conn, read_command(said.frame)))
-                del self._waiting[said.opaque]
-            if said.on_answer is not None:
-                is_lost = said.answer is None or said.sender in lost_to
-                said.on_answer(None if is_lost else read_command(said.answer or b""))
+                self.hear(said)
+            else:
+                self.requests.remove(said)
+            if said.is_answered and said.sender not in lost_to:
+                said.give()
+            else:
+                said.fail()
         return are_any
 
-    def lose(self) -> None:
+    def lose(self, *, of: BrokerId | None = None) -> None:
         """Lose all requests: who has asked hears that its connection is gone."""
-        while self._requests:
-            said = self._requests.pop(0)
-            if said.on_answer is not None:
-                said.on_answer(None)
+        while (said := self._next(of)) is not None:
+            self.requests.remove(said)
+            said.fail()
+
+    def _next(self, of: BrokerId | None) -> Said | None:
+        """Return the oldest request; `of` a node, whether it asks or is asked."""
+        return next((s for s in self.requests if of in (None, s.sender, s.receiver)), None)
