@@ -29,7 +29,8 @@ otherwise (serves, masterAddr, members), who waits for an answer says nothing. W
 where its time is over, or before the step that lacks it.
 
 One thing does happen in between: a slave that acts takes commits while the name server's answer is
-on its way, after which it is to act no more. Then it has heard when it takes the answer.
+on its way, after which it is to act no more. Then it has heard when it takes the answer; but if the
+name server has taken somebody for gone meanwhile, just before that, and so have its commits come.
 
 The trace begins when all are there for the first time, whatever else they have: Init says what.
 """
@@ -204,9 +205,9 @@ class PreOnlineFollower:
         if NameServerCode.REGISTER_BROKER in codes:
             self._fill(answers, node, "Register", (number,), delta)
         elif NameServerCode.GET_BROKER_MEMBER_GROUP in codes:
-            ceases = delta.get(("serves", number)) is False
-            commits = ceases and self._has_since(answers, node, "Commit")
-            self._fill([] if commits else answers, node, "Hear", (number,), delta)
+            place = self._fill(answers, node, "Hear", (number,), delta)
+            if delta.get(("serves", number)) is False:
+                self._commits_first(place, node)
         elif self._kind.code in codes:
             self._fill(answers, node, "Synchronize", (number,), delta)
         else:
@@ -346,19 +347,32 @@ class PreOnlineFollower:
         action: str,
         params: tuple[Value, ...],
         delta: Delta,
-    ) -> None:
+    ) -> _Place:
         """Say what came of an answer, where it was given; without a place, here."""
         if not places:
-            self._add(node, action, params, delta)
-            return
+            return self._add(node, action, params, delta)
         place = places[-1]
         if place.action is None:
             place.node, place.action, place.params = node, action, params
         place.delta |= delta
+        return place
 
-    def _has_since(self, answers: Sequence[_Place], node: str, action: str) -> bool:
-        at = next((at for at, one in enumerate(self._places) if one is answers[-1]), 0)
-        return any((one.node, one.action) == (node, action) for one in self._places[at:])
+    def _commits_first(self, heard: _Place, node: str) -> None:
+        """Put what a slave heard behind its commits since, and before whoever was removed since.
+
+        What it heard was so until then, and no name server looks at commits.
+        """
+        at = next(at for at, one in enumerate(self._places) if one is heard)
+        since = self._places[at + 1 :]
+        if not any(_is_commit(one, node) for one in since):
+            return
+        end = next((n for n, one in enumerate(since) if one.action == "Remove"), len(since))
+        heard.at_ms = self._now_ms if end == len(since) else since[end].at_ms
+        own = [one for one in since[end:] if _is_commit(one, node)]
+        for one in own:
+            one.at_ms = heard.at_ms
+        others = [one for one in since[end:] if not _is_commit(one, node)]
+        self._places[at:] = [*since[:end], *own, heard, *others]
 
     def _waits_no_more(self, number: int) -> None:
         for place in self._places:
@@ -401,3 +415,7 @@ class PreOnlineFollower:
         if node not in self._numbers:
             raise RecordError(f"{node} is no broker of the group")
         return self._numbers[node]
+
+
+def _is_commit(place: _Place, node: str) -> bool:
+    return (place.node, place.action) == (node, "Commit")
