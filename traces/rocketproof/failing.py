@@ -42,6 +42,9 @@ class RunJudge:
         """
         run = run_scheduled(scheduled)
         failure = self.failure(run)
+        is_rejected = failure is not None and failure.how is How.REJECTED
+        if failure is not None and is_rejected and PROTOCOLS[scheduled.protocol].shown_later:
+            failure = replace(failure, at_ms=run.report.virtual_ms, may_end_earlier=True)
         return Outcome(failure=failure, injected=run.injected, healed_ms=run.healed_ms)
 
     def failure(self, run: Run) -> Failure | None:
@@ -116,6 +119,7 @@ def _at_the_end(run: Run, how: How, what: str, words: str) -> Failure:
         trace=trace,
         step=max(0, len(events) - 1),
         at_ms=run.report.virtual_ms if at_ms is None else at_ms,
+        may_end_earlier=how is How.BROKEN,
     )
 
 

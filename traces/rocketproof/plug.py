@@ -99,6 +99,9 @@ class ProtocolPlug(Generic[O]):
     """So many nodes its runs have where nobody asks for another number."""
     traces_are: str | None = None
     """Of what each trace of a run is, in the plural; None: a run is one trace."""
+    shown_later: bool = False
+    """Steps may stand in its traces before the moment that shows them: where an answer was given
+    that arrived later."""
     held_by: tuple[str, ...] = ()
     """The protocols whose specifications hold its parts, where it has none of its own. Then its
     runs have no traces: what clients saw is held against what is promised, and nothing else."""

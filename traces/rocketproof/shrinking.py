@@ -69,6 +69,8 @@ class Failure:
     """The step that is wrong, or the last one; 0 is the initial state.
     Of a run that stays dead the last one before its faults end."""
     at_ms: int
+    may_end_earlier: bool = False
+    """The run may fail, too, if it ends before that."""
 
     @property
     def kind(self) -> tuple[How, str]:
@@ -231,14 +233,14 @@ class Shrinking:
     def _earlier_end(self, best: Attempt) -> Attempt:
         """Let a run that must heal do so right after the last fault; stop others where it shows.
 
-        A step that is rejected is the last one anyhow; a promise may be broken earlier than that.
+        A step that is rejected is mostly the last one anyhow; a promise may be broken earlier.
         """
         if best.failure.how is How.DEAD and best.injected:
             healed_ms = best.run.schedule.heal_ms
             struck = [h.at_ms for h in best.injected if healed_ms is None or h.at_ms <= healed_ms]
             schedule = replace(best.run.schedule, heal_ms=max(struck, default=0) + 1)
             return self._try(best, replace(best.run, schedule=schedule)) or best
-        if best.failure.how is How.BROKEN and best.run.schedule.stop_ms is not None:
+        if best.failure.may_end_earlier and best.run.schedule.stop_ms is not None:
             return self._stopped_earlier(best, best.run.schedule.stop_ms)
         return best
 

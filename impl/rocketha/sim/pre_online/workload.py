@@ -128,12 +128,16 @@ class PreOnlineWorkload:
         """Let a consumer commit at a broker of which it has the address."""
         up = self._brokers_up()
         if up:
-            self._cluster.hosted[injection.rng.choice(up)].commit(queue)
+            broker = injection.rng.choice(up)
+            injection.note(f"a consumer commits at {broker_address(broker)}")
+            self._cluster.hosted[broker].commit(queue)
 
     def _deliver(self, level: int, injection: Injection) -> None:
         up = self._brokers_up()
         if up:
-            self._cluster.hosted[injection.rng.choice(up)].deliver(level)
+            broker = injection.rng.choice(up)
+            injection.note(f"a message is due at {broker_address(broker)}")
+            self._cluster.hosted[broker].deliver(level)
 
     def _stop(self, injection: Injection) -> None:
         """Stop a broker, every other time the master, or a slave that it waits for."""

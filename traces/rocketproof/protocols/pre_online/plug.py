@@ -31,5 +31,6 @@ PLUG: Final = ProtocolPlug(
     changes=pre_online_changes,
     records=PreOnlineRecords,
     traces_are="tables",
+    shown_later=True,
     cores=("pre_online",),
 )
