@@ -18,10 +18,9 @@ _MOST_LINES: Final = 500
 _TAG: Final = re.compile(r"\\\* CHECK (\w+)")
 _DEFINED: Final = re.compile(r"^(\w+)\s*(?:\([^=\n]*\))?\s*==", re.MULTILINE)
 
-NO_RUN_SHOWS: Final = {"B29", "B33", "B50", "LateEpoch"}
+NO_RUN_SHOWS: Final = {"B29", "B33", "LateEpoch"}
 """Switches that no simulated run was found to show: TLC finds these bugs, and so does the machine
-that drives a group beside its model (model_tests/machines/test_replica_group.py), but for B50: of a
-slave that gives its tables and is gone before the other has given its own."""
+that drives a group beside its model (model_tests/machines/test_replica_group.py)."""
 
 SHOWN_OTHERWISE: Final = {"B43", "B70"}
 """Switches that are not searched for: traces show B70 at once though TLC finds no harm in it, and

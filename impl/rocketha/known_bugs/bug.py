@@ -130,6 +130,9 @@ class Bug(StrEnum):
     B50 = "B50"
     """A master that comes back counts the slaves that it has asked, whoever came and went since.
     `BrokerPreOnlineService.prepareForMasterOnline`, whose progress is an index."""
+    B51 = "B51"
+    """A slave that copies deletes what it has, on its disk, too, before it puts what its master
+    has. #9984, `SlaveSynchronize` (topics and groups)."""
     B52 = "B52"
     """Without a controller: a slave's report beyond the master's log counts. #3015, lost in 5.0,
     `DefaultHAConnection.ReadSocketService.processReadEvent`."""
@@ -387,6 +390,9 @@ class Bug(StrEnum):
     `StateMachineCaller`."""
     TERM_NOT_READY = "TermNotReady"
     """A node votes in a term that it has not gone to."""
+    TIES = "Ties"
+    """Of two tables of one version a master that comes back keeps its own. Nobody does this; who
+    reads "newer" as "larger" is tempted to."""
     TRANSFER = "Transfer"
     """A slave's tables are taken before its connection is in TRANSFER.
     `DefaultHAConnection`, which is when it is accepted."""

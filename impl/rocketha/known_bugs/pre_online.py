@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from typing import Final
 
-from rocketha.formats.offset_tables import OffsetTable, QueueKey
+from rocketha.formats.offset_tables import OffsetTable
 from rocketha.known_bugs.bug import Bug, Bugs
 from rocketha.known_bugs.overrides import Override, overridden
-from rocketha.pre_online.rules import RULES, PreOnlineRules, put
+from rocketha.pre_online.rules import RULES, Offsets, PreOnlineRules, put
 
 __all__ = ["PRE_ONLINE_BUGS", "PRE_ONLINE_OVERRIDES", "pre_online_rules"]
 
@@ -30,6 +29,13 @@ def _copies_while_it_acts(rules: PreOnlineRules) -> PreOnlineRules:
 
 def _keeps_its_version(rules: PreOnlineRules) -> PreOnlineRules:
     return replace(rules, copied_version=lambda mine, theirs: mine)
+
+
+def _deletes_first(rules: PreOnlineRules) -> PreOnlineRules:
+    def copied(mine: Offsets, theirs: Offsets) -> tuple[Offsets, ...]:
+        return ({}, *rules.copied(mine, theirs))
+
+    return replace(rules, copied=copied)
 
 
 # ---- everybody ----
@@ -74,9 +80,17 @@ def _told_is_enough(rules: PreOnlineRules) -> PreOnlineRules:
 
 
 def _by_version(rules: PreOnlineRules) -> PreOnlineRules:
-    def merged(mine: OffsetTable, theirs: OffsetTable) -> Mapping[QueueKey, int]:
+    def merged(mine: OffsetTable, theirs: OffsetTable) -> Offsets:
         is_taken = theirs.version.counter >= mine.version.counter
         return put(mine.offsets, theirs.offsets) if is_taken else mine.offsets
+
+    return replace(rules, merged=merged)
+
+
+def _not_of_one_version(rules: PreOnlineRules) -> PreOnlineRules:
+    def merged(mine: OffsetTable, theirs: OffsetTable) -> Offsets:
+        is_tie = theirs.version.counter == mine.version.counter
+        return mine.offsets if is_tie else rules.merged(mine, theirs)
 
     return replace(rules, merged=merged)
 
@@ -94,6 +108,7 @@ PRE_ONLINE_OVERRIDES: Final[dict[Bug, Override[PreOnlineRules]]] = {
     Bug.B48_VERSION: _keeps_its_version,
     Bug.B49: _counts_nothing,
     Bug.B50: _counts_slaves,
+    Bug.B51: _deletes_first,
     Bug.B76: _waits_for_nobody,
     Bug.COMPARED: _whatever_it_is,
     Bug.FRESH: _asks_once,
@@ -103,6 +118,7 @@ PRE_ONLINE_OVERRIDES: Final[dict[Bug, Override[PreOnlineRules]]] = {
     Bug.SERVING: _serves_in_isolation,
     Bug.TRANSFER: _told_is_enough,
     Bug.VERSIONS: _by_version,
+    Bug.TIES: _not_of_one_version,
 }
 
 PRE_ONLINE_BUGS: Final[Bugs] = frozenset(PRE_ONLINE_OVERRIDES)

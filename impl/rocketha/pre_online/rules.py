@@ -67,6 +67,14 @@ def put(mine: Offsets, theirs: Offsets) -> Offsets:
     return {**mine, **{queue: offset for queue, offset in theirs.items() if offset}}
 
 
+def copied(mine: Offsets, theirs: Offsets) -> tuple[Offsets, ...]:
+    """Return what a slave that copies writes, one after the other: all at once.
+
+    Spec: PreOnline!Copied
+    """
+    return (put(mine, theirs),)
+
+
 def copied_version(mine: DataVersion, theirs: DataVersion) -> DataVersion:
     """Return the version of a table that was copied.
 
@@ -127,7 +135,7 @@ class PreOnlineRules:
     may_register: Callable[[bool], bool] = may_register
     may_copy: Callable[[bool], bool] = may_copy
     may_be_copied: Callable[[bool], bool] = may_be_copied
-    copied: Callable[[Offsets, Offsets], Offsets] = put
+    copied: Callable[[Offsets, Offsets], tuple[Offsets, ...]] = copied
     copied_version: Callable[[DataVersion, DataVersion], DataVersion] = copied_version
     members_of: Callable[[_Brokers], _Brokers] = members_of
     is_connected: Callable[[Links, _Brokers, BrokerId], bool] = is_connected

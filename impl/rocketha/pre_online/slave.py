@@ -148,12 +148,13 @@ def synchronize(state: PreOnlineState, waits: Waits, command: RemotingCommand) -
     if theirs is None:
         return PreOnlineDone(state)
     rules, mine = state.options.rules, state.tables[waits.kind].present
-    table = OffsetTable(
-        offsets=rules.copied(mine.offsets, theirs.offsets),
-        version=rules.copied_version(mine.version, theirs.version),
-    )
-    state, store = keep(state, waits.kind, table)
-    return PreOnlineDone(state, (store,), PreOnlineAction(_Name.SYNCHRONIZE))
+    version = rules.copied_version(mine.version, theirs.version)
+    stores: list[PreOnlineDoes] = []
+    for offsets in rules.copied(mine.offsets, theirs.offsets):
+        table = OffsetTable(offsets=offsets, version=version)
+        state, store = keep(state, waits.kind, table)
+        stores.append(store)
+    return PreOnlineDone(state, tuple(stores), PreOnlineAction(_Name.SYNCHRONIZE))
 
 
 def given(waits: Waits, command: RemotingCommand) -> OffsetTable | None:

@@ -35,6 +35,8 @@ from rocketha.sim.pre_online.simulation import SIMULATION
 from tests.impl.omissions import Patch, changes
 
 SEEDS: Final = range(6)
+LOSES_CONNECTION: Final = 65
+"""When its faults end a slave loses a connection, and nobody tells it where to connect to."""
 
 
 def run(seed: int, options: SimOptions | None = None) -> SimulatedRun:
@@ -164,7 +166,7 @@ def test_an_omission_is_noticed_within_six_seeds(
 def test_a_run_in_which_slaves_do_not_connect_again_does_not_converge(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert all(run(seed).report.converged for seed in SEEDS)
+    assert run(LOSES_CONNECTION).report.converged
     monkeypatch.setattr(slave, "look_after_connection", lambda state, **_: PreOnlineDone(state))
 
-    assert not all(run(seed).report.converged for seed in SEEDS)
+    assert not run(LOSES_CONNECTION).report.converged

@@ -24,6 +24,8 @@ from rocketha.formats.name_server_requests import DataVersion
 from rocketha.formats.offset_tables import OffsetTable, TableKind, pull_offsets, push_offsets
 from rocketha.formats.remoting_command import FLAG_RESPONSE, RemotingCommand
 from rocketha.ha.events import PacketReceived
+from rocketha.known_bugs import Bug
+from rocketha.known_bugs.pre_online import pre_online_rules
 from rocketha.pre_online.core import PreOnlineCore, fresh, started
 from rocketha.pre_online.due import (
     CopyDue,
@@ -337,6 +339,20 @@ def test_a_slave_copies_its_master_and_one_that_acts_does_not() -> None:
     assert asks(run(state, CopyDue())[1]) == [(0, BrokerCode.GET_ALL_DELAY_OFFSET)]
     assert asks(run(slave_with(9, serves=True), CopyDue())[1]) == []
     assert put({QUEUE: 3}, {}) == put({QUEUE: 3}, {QUEUE: 0}) == {QUEUE: 3}
+
+
+def test_a_slave_writes_what_it_copies_at_once_unless_it_deletes_first() -> None:
+    state, _ = run(slave_with(9), CopyDue())
+    copies = answer(state, push_offsets(TableKind.CONSUMER, table(3, 5)))
+    with_bug = replace(state.options, rules=pre_online_rules(frozenset({Bug.B51})))
+
+    assert written(run(state, copies)[1]) == [{QUEUE: 3}]
+    assert written(run(replace(state, options=with_bug), copies)[1]) == [{}, {QUEUE: 3}]
+
+
+def written(done: Sequence[Any]) -> list[dict[Any, int]]:
+    stores = [one for one in done if isinstance(one, StoreTable)]
+    return [dict(pull_offsets(one.kind, one.data).offsets) for one in stores]
 
 
 def test_a_slave_that_is_told_connects_and_answers_its_master() -> None:

@@ -16,10 +16,15 @@ from rocketha.pre_online.events import PreOnlineActionName, PreOnlineDone, Store
 from rocketha.recording.node_log import NodeLog
 from rocketha.recording.record import RecordError
 from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.random_source import UNRESTRICTED
 from rocketproof.cli import main
+from rocketproof.failing import RunJudge
 from rocketproof.protocols import PROTOCOLS
 from rocketproof.protocols.pre_online.said import SAID
+from rocketproof.schedule import Scheduled
+from rocketproof.shrinking import How, Shrinking
 from rocketproof.timeline import timeline
+from rocketproof.trace_inputs import SpecChoice
 from tests.traces.rocketproof.recorded_runs import judged, recorded, with_first, with_settings
 from tlatrace.judgement.verdict import Conforms, Diverges
 from tlatrace.trace import Trace
@@ -86,10 +91,16 @@ def test_runs_conform_and_every_action_is_taken(traces: list[Trace]) -> None:
     assert len(slaves) == 2, "groups have one slave, or two"
 
 
+LATE_ANSWER = 179
+"""A seed in which a slave is told that a master is there, commits when that is taken for gone, and
+hears it then."""
+
 CAUGHT = {
-    Bug.B48: 7,
+    Bug.B48: 1,
     Bug.B48_VERSION: 0,
     Bug.B49: 0,
+    Bug.B50: 0,
+    Bug.B51: 1,
     Bug.B76: 0,
     Bug.COMPARED: 0,
     Bug.FRESH: 0,
@@ -97,7 +108,8 @@ CAUGHT = {
     Bug.HOST: 0,
     Bug.ISOLATED: 0,
     Bug.SERVING: 0,
-    Bug.TRANSFER: 6,
+    Bug.TIES: 0,
+    Bug.TRANSFER: 0,
     Bug.VERSIONS: 4,
 }
 """The first seed that shows a bug."""
@@ -106,6 +118,27 @@ CAUGHT = {
 @pytest.mark.parametrize("bug", CAUGHT)
 def test_a_known_bug_is_no_behaviour(bug: Bug) -> None:
     assert any(isinstance(one, Diverges) for one in judged(traces_of(CAUGHT[bug], bug)))
+
+
+def test_a_slave_commits_while_an_answer_is_late_and_a_master_is_taken_for_gone() -> None:
+    assert all(isinstance(one, Conforms) for one in judged(traces_of(LATE_ANSWER)))
+
+
+def test_a_run_that_is_cut_where_it_fails_fails_again() -> None:
+    options = SimOptions(bugs=frozenset({Bug.TIES}))
+    run = Scheduled(protocol=PROTOCOL, seed=0, options=options, schedule=UNRESTRICTED)
+    judge = RunJudge(SpecChoice())
+
+    shrunk = Shrinking(judge, runs=4, redraws=False).shrink(run)
+
+    assert shrunk is not None
+    before, after = shrunk.before, shrunk.after
+    assert {"consumer", "message"} & {injected.point.kind for injected in after.injected}
+    assert len(after.injected) < len(before.injected)
+    assert after.run.schedule.stop_ms is not None
+    again = judge(after.run).failure
+    assert again is not None
+    assert again.kind == before.failure.kind == (How.REJECTED, "TakeTable")
 
 
 def test_a_master_that_takes_a_table_and_does_not_write_it_is_noticed(

@@ -19,10 +19,11 @@ __all__ = ["SIMULATION"]
 
 
 _MEANS_NOTHING: Final[Bugs] = frozenset(
-    {Bug.B40, Bug.B40_FORGOTTEN, Bug.B43, Bug.LOCAL_FIRST, Bug.NAMES}
+    {Bug.B40, Bug.B40_FORGOTTEN, Bug.B43, Bug.B51, Bug.LOCAL_FIRST, Bug.NAMES}
 )
-"""What nothing here can show: nobody is elected, all groups have acting slaves, no two brokers are
-in one process, and no two pops of one moment have one name but for their brokers."""
+"""What nothing here can show: nobody is elected, all groups have acting slaves, no node ends
+between two writes, no two brokers are in one process, and no two pops of one moment have one name
+but for their brokers."""
 
 
 def _workload(

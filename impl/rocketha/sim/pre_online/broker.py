@@ -11,13 +11,20 @@ from rocketha.formats.offset_tables import OffsetTable, QueueKey, TableKind
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.histories.offsets import OffsetEvent, OffsetTold
 from rocketha.pre_online.core import PreOnlineCore
-from rocketha.pre_online.events import MessageDue, PreOnlineAction, PreOnlineEvent, PreOnlineHears
+from rocketha.pre_online.events import (
+    MessageDue,
+    PreOnlineAction,
+    PreOnlineEvent,
+    PreOnlineHears,
+    StoreTable,
+)
 from rocketha.pre_online.performers import OffsetPerformer
 from rocketha.pre_online.state import PreOnlineOptions, PreOnlineState
 from rocketha.recording.recorded_disk import RecordedDisk
 from rocketha.recording.recorder import NOT_RECORDED, Parts, Recording, StepRecorder
 from rocketha.runtime.effects import Respond
 from rocketha.runtime.performers import ConnectionPerformer
+from rocketha.runtime.ports import StepUnderWay
 from rocketha.sim.engine.frames import FrameRecorder
 from rocketha.sim.engine.network import End
 from rocketha.sim.engine.node import Node, broker_address
@@ -90,6 +97,10 @@ class BrokerAround(ReplicationAround, Protocol):
 
     def report(self, step: PreOnlineStep) -> None:
         """Hear of a step."""
+        ...
+
+    def ends_between_writes(self, broker: BrokerId) -> bool:
+        """Tell whether a broker ends that has written a table and is to write it again."""
         ...
 
 
@@ -166,7 +177,11 @@ class SimulatedBroker(OpenNode[PreOnlineState, PreOnlineHears, PreOnlineAction])
         )
         self._files = _Files(node)
         super().__init__(
-            node.id, core, around, performers=(self.connections, OffsetPerformer(self._files))
+            node.id,
+            core,
+            around,
+            seam=_BetweenWrites(node.id, around),
+            performers=(self.connections, OffsetPerformer(self._files)),
         )
         self._node = node
         self._cluster = around
@@ -187,6 +202,12 @@ class SimulatedBroker(OpenNode[PreOnlineState, PreOnlineHears, PreOnlineAction])
 
     def _parts(self) -> Parts:
         return memory_of(self._node.running())
+
+    def stop(self) -> None:
+        """Stop it, perhaps in the middle of a step, of which nobody hears any more."""
+        super().stop()
+        self._frames.take_received()
+        self._frames.take()
 
     def now_ms(self) -> TimestampMs:
         """Return the virtual time."""
@@ -255,6 +276,30 @@ class SimulatedBroker(OpenNode[PreOnlineState, PreOnlineHears, PreOnlineAction])
             super().respond(answer)
             return
         self._told = RemotingCommand(code=answer.code, opaque=1, ext_fields=answer.ext_fields)
+
+
+class _BetweenWrites:
+    """The seam of a broker: one that writes a table twice in a step may end in between.
+
+    Nothing else of a step is cut.
+    """
+
+    def __init__(self, broker: BrokerId, around: BrokerAround) -> None:
+        self._id = broker
+        self._around = around
+
+    def is_end(self, effect: object, *, is_first: bool) -> bool:
+        return isinstance(effect, StoreTable) and not is_first
+
+    def end(self, step: StepUnderWay[PreOnlineEvent, PreOnlineAction]) -> bool:
+        written = [one.kind for one in step.done if isinstance(one, StoreTable)]
+        store = step.rest[0]
+        assert isinstance(store, StoreTable)
+        return store.kind in written and self._around.ends_between_writes(self._id)
+
+    def failed(self, step: StepUnderWay[PreOnlineEvent, PreOnlineAction]) -> bool:
+        del step
+        return False
 
 
 class _Files:

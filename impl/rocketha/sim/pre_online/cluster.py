@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Final, Protocol
 
 from rocketha.histories.offsets import BrokerGone, MasterStarted, OffsetEvent
 from rocketha.nameserver import core as nameserver
@@ -17,6 +18,7 @@ from rocketha.runtime.events import ConnectionLost
 from rocketha.runtime.performers import ConnectionPerformer
 from rocketha.sim.engine.network import End
 from rocketha.sim.engine.node import FIRST_NAME_SERVER, Node, broker_address
+from rocketha.sim.engine.random_source import Injection, InjectionPoint
 from rocketha.sim.engine.remoting_calls import Arrived, RemotingCalls
 from rocketha.sim.engine.simulation import Environment
 from rocketha.sim.pre_online.broker import SimulatedBroker
@@ -32,7 +34,12 @@ from rocketha.sim.route.nodes import RouteNameServer
 from rocketha.sim.route.steps import NameServerStepped, NameServerStopped, RouteStep
 from rocketha.types import MASTER, BrokerId, ConnectionId, HaAddress, TimestampMs
 
-__all__ = ["NullPreOnlineObserver", "PreOnlineCluster", "PreOnlineObserver"]
+__all__ = ["RESTART_MS", "NullPreOnlineObserver", "PreOnlineCluster", "PreOnlineObserver"]
+
+RESTART_MS: Final = 700
+"""A broker that stops is back within this time."""
+_REWRITTEN: Final = 8
+"""Of so many brokers that write a table twice one ends in between."""
 
 
 class PreOnlineObserver(Protocol):
@@ -81,6 +88,10 @@ class PreOnlineCluster:
         )
         self.counts = environment.counts
         self.crash_points = environment.crash_points
+        self.is_calm = False
+        """No broker ends between two writes any more."""
+        self._streams = environment.streams
+        self._rewritten: Counter[BrokerId] = Counter()
         self.recording = environment.recording
         self.actions = 0
         self.history: list[OffsetEvent] = []
@@ -164,6 +175,32 @@ class PreOnlineCluster:
         else:
             self.history.append(BrokerGone(node.id, stopped=True))
             self.report(BrokerStopped(node.id))
+
+    def stop_for(self, node: Node[Any], wait_ms: int) -> None:
+        """Stop a broker, and let it come back in a while if it is still down then."""
+        self.crash(node)
+        incarnation = node.incarnation
+
+        def restart() -> None:
+            if node.state is None and node.incarnation == incarnation:
+                self.restart(node)
+
+        self.scheduler.after(wait_ms, restart)
+
+    def ends_between_writes(self, broker: BrokerId) -> bool:
+        """Let a broker end now and then that is to write a table again that it has just written."""
+        self._rewritten[broker] += 1
+        point = InjectionPoint("write", broker_address(broker), self._rewritten[broker])
+        if self.is_calm or not self._streams.allows(point):
+            return False
+        injection = Injection(self._streams, point)
+        if injection.rng.randrange(_REWRITTEN):
+            return False
+        wait_ms = 1 + injection.rng.randrange(RESTART_MS)
+        words = f"{point.whose} ends between two writes of a table, and is back after {wait_ms} ms"
+        injection.note(words)
+        self.stop_for(self.brokers[broker], wait_ms)
+        return True
 
     def restart(self, node: Node[Any]) -> None:
         """Let a node come back that is down."""

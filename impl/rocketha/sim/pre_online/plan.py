@@ -48,6 +48,8 @@ class PreOnlinePlan:
     name_server: NameServerOptions
     stop_ms: int
     """Mean time between two brokers that stop."""
+    leave_ms: int | None
+    """Mean time after which a slave that has given its tables stops; None: it need not."""
     client_ms: int
     """Mean time between two commits of a consumer."""
 
@@ -70,6 +72,7 @@ def draw_pre_online_run(streams: PerPurposeStreams, options: SimOptions) -> PreO
             removal_ms=rng.choice((0, 5, 60)),
         ),
         stop_ms=rng.choice((250, 700)),
+        leave_ms=streams.of("leave").choice((None, 30)),
         client_ms=rng.choice((20, 60)),
     )
 

@@ -8,15 +8,14 @@ from typing import Any, Final
 from rocketha.formats.offset_tables import QueueKey, TableKind
 from rocketha.histories.clients import OffsetClients
 from rocketha.sim.engine.fault_injector import NO_FAULT_PLAN, FaultInjector
-from rocketha.sim.engine.node import Node, broker_address
+from rocketha.sim.engine.node import broker_address
 from rocketha.sim.engine.random_source import Injection, PerPurposeStreams
-from rocketha.sim.pre_online.cluster import PreOnlineCluster
+from rocketha.sim.pre_online.cluster import RESTART_MS, PreOnlineCluster
 from rocketha.sim.pre_online.plan import QUEUES, PreOnlinePlan
 from rocketha.types import MASTER, BrokerId
 
 __all__ = ["PreOnlineWorkload"]
 
-_RESTART_MS: Final = 700
 _LOOK_MS: Final = 5
 """How often it is looked whether all are there for the first time."""
 
@@ -67,6 +66,8 @@ class PreOnlineWorkload:
         for fault, gap_ms in plan.faults.mean_gap_ms:
             injector.sometimes(gap_ms, handlers[fault], fault)
         injector.sometimes(plan.stop_ms, self._stop, "stop")
+        if plan.leave_ms is not None:
+            injector.sometimes(plan.leave_ms, self._leave, "leave")
         for queue in QUEUES[TableKind.CONSUMER]:
             commit = partial(self._commit, queue)
             injector.sometimes(plan.client_ms, commit, "consumer", f"{queue[0]}:{queue[1]}")
@@ -75,7 +76,7 @@ class PreOnlineWorkload:
 
     def heal(self) -> None:
         """End all faults."""
-        self._is_healed = True
+        self._is_healed = self._cluster.is_calm = True
         self._injector.calm_network()
         if self._is_begun:
             self._injector.restart_all()
@@ -149,14 +150,30 @@ class PreOnlineWorkload:
         broker = MASTER if is_meant and MASTER in up else drawn
         if broker == MASTER and cluster.brokers[MASTER].running().isolated:
             broker = max(up) if is_meant else MASTER
-        wait_ms = 1 + rng.randrange(_RESTART_MS)
+        wait_ms = 1 + rng.randrange(RESTART_MS)
         injection.note(f"{broker_address(broker)} stops, and is back after {wait_ms} ms")
-        node: Node[Any] = cluster.brokers[broker]
-        cluster.crash(node)
-        incarnation = node.incarnation
+        cluster.stop_for(cluster.brokers[broker], wait_ms)
 
-        def restart() -> None:
-            if node.state is None and node.incarnation == incarnation:
-                cluster.restart(node)
+    def _leave(self, injection: Injection) -> None:
+        """Stop a slave that has given its tables to a master that still waits for another one.
 
-        cluster.scheduler.after(wait_ms, restart)
+        What the master asks the other one fails. So the next answer that it gets of a name server
+        lacks who has given its tables, and has who has not.
+        """
+        cluster = self._cluster
+        master = cluster.brokers[MASTER].state
+        if master is None or not master.isolated or not master.wanted:
+            return
+        gave = sorted(master.done.intersection(self._brokers_up()))
+        if not gave:
+            return
+        slave, wait_ms = injection.rng.choice(gave), 1 + injection.rng.randrange(RESTART_MS)
+        name = broker_address(slave)
+        others = ", ".join(broker_address(other) for other in sorted(master.wanted))
+        words = f"{name} has given its tables and stops, connections with {others} break"
+        injection.note(f"{words}; {name} is back after {wait_ms} ms")
+        cluster.stop_for(cluster.brokers[slave], wait_ms)
+        for connection in cluster.network.connections():
+            ends = {connection.client, connection.server}
+            if MASTER in ends and ends & master.wanted:
+                cluster.network.reset(connection, half_open=False)
