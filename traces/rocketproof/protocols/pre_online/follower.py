@@ -32,7 +32,8 @@ One thing does happen in between: a slave that acts takes commits while the name
 on its way, after which it is to act no more. Then it has heard when it takes the answer; but if the
 name server has taken somebody for gone meanwhile, just before that, and so have its commits come.
 
-The trace begins when all are there for the first time, whatever else they have: Init says what.
+The trace begins where nobody runs and nobody is registered. Init says that all are there, and that
+nobody has an offset; so all stop first and are removed, which nobody has seen.
 """
 
 from __future__ import annotations
@@ -55,8 +56,6 @@ __all__ = ["Act", "PreOnlineFollower"]
 Act = Callable[[str | None, str, Sequence[Value], int, State], None]
 """Hears of each action: its node, its name and parameters, when it was, and the state after it."""
 _ASKED: Final = frozenset({NameServerCode.REGISTER_BROKER, NameServerCode.GET_BROKER_MEMBER_GROUP})
-_ARE_THERE: Final = frozenset({"up", "group", "serves", "masterAddr", "link", "isolated"})
-"""What Init says of brokers that are all there."""
 _TABLES: Final = frozenset(int(kind.code) for kind in TableKind)
 
 
@@ -101,11 +100,6 @@ class PreOnlineFollower:
         self._world: World | None = None
         self._queues = queues
         self._now_ms = 0
-
-    @property
-    def is_begun(self) -> bool:
-        """Tell whether all were there."""
-        return self._world is not None
 
     # ---- brokers ----
 
@@ -383,9 +377,8 @@ class PreOnlineFollower:
 
     def _done(self) -> None:
         """Tell of all actions before the first place that may still be filled."""
-        if self._world is None and not self._begin():
-            return
-        assert self._world is not None
+        if self._world is None:
+            self._world = self._begin()
         while self._places and self._places[0].asker is None:
             place = self._places.pop(0)
             if place.action is not None:
@@ -393,20 +386,21 @@ class PreOnlineFollower:
                 state = self._world.state()
                 self._act(place.node, place.action, place.params, place.at_ms, state)
 
-    def _begin(self) -> bool:
-        values: dict[tuple[str, int | None], Any] = {("group", None): self._group}
-        for number in (MASTER, *self._slaves):
-            values |= self._of(number)
-        values |= {("link", slave): link for slave, link in self._links.items()}
-        wanted = initial(self._slaves)
-        begins = all(values[key] == wanted[key] for key in wanted if key[0] in _ARE_THERE)
-        self._places = [place for place in self._places if place.asker is not None]
-        if begins:
-            for place in self._places:
-                place.action, place.delta = None, {}
-            self._world = World(self._slaves, self._queues, values)
-            self._act(None, "Init", (), self._now_ms, self._world.state())
-        return begins
+    def _begin(self) -> World:
+        """Tell how it came that nobody runs, of which nobody was told."""
+        world = World(self._slaves, self._queues, initial(self._slaves))
+        self._act(None, "Init", (), self._now_ms, world.state())
+        group = frozenset(self._numbers.values())
+        for number in (*self._slaves, MASTER):
+            group -= {number}
+            stopped = of_broker(number, None, SavedSeen(), self._kind)
+            if number != MASTER:
+                stopped["link", number] = "none"
+            removed: Delta = {("group", None): group}
+            for action, delta in ("Stop", stopped), ("Remove", removed):
+                world.take(action, (number,), delta)
+                self._act(None, action, (number,), self._now_ms, world.state())
+        return world
 
     def _of(self, number: int) -> dict[tuple[str, int | None], Any]:
         return of_broker(number, self._seen[number], self._left[number], self._kind)
