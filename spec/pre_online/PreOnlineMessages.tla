@@ -117,6 +117,12 @@ NoCopy(s) ==
 
   /\ UNCHANGED vars
 
+\* A slave knows where to connect to, and has not tried.
+NoConnection(s) ==
+  /\ ~up[s] \/ link[s] # "told"
+
+  /\ UNCHANGED vars
+
 \* What a broker has is not on its disk.
 IsSaved(b) == saved[b] = [table |-> table[b], version |-> version[b]]
 NoPersist(b) ==
@@ -165,7 +171,7 @@ Says(b) ==
   \/ NoRegistration(b) \/ NoHeartbeat(b) \/ NoPersist(b) \/ PersistAgain(b)
 SlaveSays(s) ==
   \/ AskCopy(s) \/ TellHaInfo(s) \/ AskTable(s) \/ TakeHaInfo(s) \/ NoHandshake(s)
-  \/ NoPoll(s) \/ NoCopy(s) \/ GiveUp(s) \/ PassOver(s) \/ AskAgain(s)
+  \/ NoPoll(s) \/ NoCopy(s) \/ NoConnection(s) \/ GiveUp(s) \/ PassOver(s) \/ AskAgain(s)
 
 -----------------------------------------------------------------------------
 \* The steps of PreOnline.

@@ -12,6 +12,8 @@
 | only changes written   | a broker | when it is time for it: no table that its file has        |
 | connections kept       | a slave  | unless one is lost, forgotten or not answered, or its     |
 |                        |          | master says where to connect to                           |
+| connections made       | a slave  | when it hears where to connect to, and a pause after its  |
+|                        |          | connection, or an attempt, is lost                        |
 | isolation goes on      | a master | a pause after the last answer, or when it waits no longer |
 | slaves in turn         | a master | each asks another slave than before, if more are wanted   |
 | requests in full       | a broker | each says all that RocketMQ's does                        |
@@ -253,6 +255,33 @@ def _is_told(run: RecordedRun, seen: Seen) -> bool:
     return any(request is not None and request.code == code for request in requests)
 
 
+def _connections_made(run: RecordedRun) -> Iterator[Due]:
+    for broker in _slaves(run):
+        for at, one in enumerate(broker.seen):
+            if one.record.event == STOPPED:
+                continue
+            lacks, knew = _lacks_connection(one.state), one.before.get("ha_address") is not None
+            if one.state["ha_address"] is not None and (_is_told(run, one) or not knew):
+                yield due_in_step(one.record, "connect", is_done=not lacks)
+            by_ms = TimestampMs(one.at_ms + broker.settings["reconnect_ms"])
+            begins = lacks and not (knew and _lacks_connection(one.before))
+            if begins and run.runs_until_ms(broker.name, one.at_ms) > by_ms:
+                later = (x.at_ms for x in broker.seen[at:] if not _lacks_connection(x.state))
+                yield Due(
+                    node=broker.name,
+                    since_ms=one.at_ms,
+                    by_ms=by_ms,
+                    what="connect again",
+                    done_ms=next(later, None),
+                )
+
+
+def _lacks_connection(state: dict[str, Any]) -> bool:
+    """Tell whether a slave knows where to connect to, and neither is connected nor tries."""
+    is_connected = state.get("ha_conn") is not None or state.get("ha_asked") is not None
+    return state.get("ha_address") is not None and not is_connected
+
+
 # ---- a master in isolation ----
 
 
@@ -416,6 +445,7 @@ PRE_ONLINE: Final = (
     Obligation(name="tables written", dues=_of_each_table(tables_written)),
     Obligation(name="only changes written", dues=_of_each_table(changes_written)),
     Obligation(name="connections kept", dues=_connections_kept),
+    Obligation(name="connections made", dues=_connections_made),
     Obligation(name="isolation goes on", dues=_goes_on),
     Obligation(name="slaves in turn", dues=_slaves_in_turn),
     Obligation(name="requests in full", dues=_in_full),

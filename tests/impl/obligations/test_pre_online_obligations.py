@@ -22,12 +22,13 @@ from rocketha.pre_online.due import (
     HeartbeatDue,
     PersistDue,
     PollDue,
+    ReconnectDue,
     RegisterDue,
     ReportOver,
 )
 from rocketha.pre_online.events import PreOnlineDone, StoreTable
 from rocketha.pre_online.state import HaClient
-from rocketha.runtime.effects import After, Respond, SendOneWay, SendPacket, SendRequest
+from rocketha.runtime.effects import After, Connect, Respond, SendOneWay, SendPacket, SendRequest
 from rocketha.runtime.events import PeerConnected, RequestArrived
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import SimulatedRun, simulate
@@ -139,6 +140,8 @@ def _stays_with_one(name: str, module: Any) -> Patch:
         (changes(PreOnlineCore, _writes_one_table_at_a_time), "tables written"),
         (_forgets_what_it_wrote, "only changes written"),
         (_connects_with_each_registration, "connections kept"),
+        (_drops(Connect, after=ReconnectDue), "connections made"),
+        (_drops(Connect, after=RequestArrived), "connections made"),
         (_drops(After, event=GoOn), "isolation goes on"),
         (_drops(After, event=ReportOver), "isolation goes on"),
         (_stays_with_one("decide", master), "slaves in turn"),

@@ -19,7 +19,7 @@ from rocketha.pre_online.state import HaClient
 from rocketha.pre_online.tables import keep
 from rocketha.recording.node_log import NodeLines
 from rocketha.recording.record import RESPONSE, NodeRecord, RecordError, SentMessage
-from rocketha.runtime.effects import After, CloseConnection, Respond, SendPacket
+from rocketha.runtime.effects import After, CloseConnection, Connect, Respond, SendPacket
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import simulate
 from rocketproof.protocols import PROTOCOLS
@@ -33,7 +33,7 @@ PLUG: Final = PROTOCOLS["pre_online"]
 SEEDS: Final = (0, 1, 3, 7)
 MISSED: Final = frozenset(
     {"AskAgain", "GiveUp", "NoCopy", "NoHandshake", "NoHeartbeat", "NoPersist", "NoPoll"}
-    | {"NoProgress", "NoRegistration", "PassOver", "PersistAgain", "Unanswered"}
+    | {"NoConnection", "NoProgress", "NoRegistration", "PassOver", "PersistAgain", "Unanswered"}
 )
 
 Change: TypeAlias = Callable[[NodeRecord, SentMessage], SentMessage | None]
@@ -148,6 +148,7 @@ CASES: Final = (
     ("TakeHaInfo", 1, has_link("none"), has_link("told")),
     ("Unanswered", 1, runs, is_down),
     ("NoHandshake", 1, has_link("told"), has_link("transfer")),
+    ("NoConnection", 1, has_link("told"), has_link("transfer")),
     ("NoRegistration", 0, is_found, is_isolated),
     ("NoRegistration", 1, is_found, is_down),
     ("NoHeartbeat", 0, is_found, is_isolated),
@@ -371,6 +372,7 @@ IMPLEMENTATIONS: Final[tuple[tuple[str, int, Any, str, Function, int], ...]] = (
     ("Unanswered", 0, master, "handshake", without(SendPacket, master.handshake), 2),
     ("Unanswered", 0, slave, "acknowledge", does_nothing, 2),
     ("NoHandshake", 0, slave, "connected", without(SendPacket, slave.connected), 2),
+    ("NoConnection", 0, slave, "told", without(Connect, slave.told), 0),
     ("NoRegistration", 0, core, "register", without(After, core.register), 6),
     ("NoHeartbeat", 0, core, "_heartbeat", without(After, core._heartbeat), 0),
     ("NoPoll", 0, slave, "poll", without(After, slave.poll), 6),

@@ -201,7 +201,8 @@ class SimulatedBroker(OpenNode[PreOnlineState, PreOnlineHears, PreOnlineAction])
         ports.recorder = self._files.recorder = recorder
 
     def _parts(self) -> Parts:
-        return memory_of(self._node.running())
+        asked = self.connections.asked
+        return {**memory_of(self._node.running()), "ha_asked": asked}
 
     def stop(self) -> None:
         """Stop it, perhaps in the middle of a step, of which nobody hears any more."""

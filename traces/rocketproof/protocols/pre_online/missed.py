@@ -13,6 +13,7 @@ time, and says whether something was to be waited for.
 | tables written         | NoPersist, in the trace of the table                               |
 | only changes written   | PersistAgain, likewise                                             |
 | connections kept       | GiveUp: allowed of one that is not in TRANSFER at both ends        |
+| connections made       | NoConnection                                                       |
 | isolation goes on      | NoProgress                                                         |
 | slaves in turn         | AskAgain                                                           |
 | packets answered       | NoHandshake, Unanswered                                            |
@@ -50,6 +51,7 @@ _ACTIONS: Final = {
     "copies repeated": "NoCopy",
     "copies in turn": "PassOver",
     "connections kept": "GiveUp",
+    "connections made": "NoConnection",
     "isolation goes on": "NoProgress",
     "slaves in turn": "AskAgain",
     "packets answered": "Unanswered",
