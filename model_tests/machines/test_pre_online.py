@@ -150,6 +150,12 @@ FAR = [
     (Bug.HOST, "two", f"{RETURNS}; {GIVES}; AskGroup", 7),
     (Bug.ISOLATED, "small", "Stop 0; Start 0; Remove 0", 4),
     (
+        Bug.TIES,
+        "steps",
+        f"Stop 0; Remove 0; Hear 1; Commit 1 {FIRST}; Start 0; AskGroup; {GIVES}",
+        8,
+    ),
+    (
         Bug.VERSIONS,
         "steps",
         f"Commit 0 {FIRST}; Commit 0 {FIRST}; Persist 0; Stop 0; Remove 0; Hear 1; "
@@ -171,4 +177,5 @@ def test_a_bug_is_found_at_the_end_of_a_scenario_and_shrunk(
 
 
 def test_every_switch_of_pre_online_is_found() -> None:
-    assert {row[0] for row in SHRUNK} | {row[0] for row in FAR} == PRE_ONLINE_BUGS
+    found = {row[0] for row in SHRUNK} | {row[0] for row in FAR}
+    assert found == PRE_ONLINE_BUGS - {Bug.B51}, "between its two writes no step ends"

@@ -197,6 +197,7 @@ def test_bugs_that_nothing_here_can_show_are_none_of_it() -> None:
         Bug.B40,
         Bug.B40_FORGOTTEN,
         Bug.B43,
+        Bug.B51,
         Bug.LOCAL_FIRST,
         Bug.NAMES,
     }

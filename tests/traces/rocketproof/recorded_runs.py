@@ -172,7 +172,7 @@ SUBJECTS: Final[dict[str, Subject]] = {
             Bug.COMPARED: 0,
             Bug.FRESH: 0,
             Bug.SERVING: 0,
-            Bug.B48: 1,
+            Bug.B48: 7,
             Bug.B48_VERSION: 0,
             Bug.GIVES: 7,
             Bug.HOST: 0,
