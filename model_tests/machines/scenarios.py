@@ -1,18 +1,19 @@
-"""Scenarios that random steps hardly find: calls as a text, and the check that a bug shows."""
+"""Ways into a model: calls as a text, the check that a bug shows behind them, and random steps."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from random import Random
 from typing import Final
 
 import pytest
 from hypothesis import Phase, settings
 
-from tlatrace.testing import Call, Mismatch, ModelMachine, check, replay
+from tlatrace.testing import Call, Lockstep, Mismatch, ModelMachine, check, replay
 from tlatrace.testing.calls import call_of
 from tlatrace.values import Value, tla_set
 
-__all__ = ["ALONE", "assert_scenario_fails", "scenario"]
+__all__ = ["ALONE", "assert_scenario_fails", "scenario", "step_somewhere"]
 
 ALONE: Final = settings(
     stateful_step_count=6,
@@ -50,3 +51,14 @@ def assert_scenario_fails(
     print(caught.value)
     assert replay(sound(), caught.value.steps) is None
     return len(caught.value.steps)
+
+
+def step_somewhere(run: Lockstep, rng: Random, rare: Collection[str]) -> None:
+    """Take an action that is possible, a `rare` one a tenth as often, or change nothing."""
+    idle, offers = run.stuttering_calls(), run.offers()
+    if idle and rng.random() < 0.3:
+        run.stutter(rng.choice(idle))
+    elif offers:
+        actions = sorted({call.action for call in offers})
+        [action] = rng.choices(actions, [0.1 if name in rare else 1 for name in actions])
+        run.take(rng.choice([call for call in offers if call.action == action]))

@@ -11,7 +11,7 @@ from hypothesis import settings
 
 from model_tests.machines.escape_model import MODELS, goals, moves
 from model_tests.machines.escape_stuttering import IDLE, StutteringEscape
-from model_tests.machines.scenarios import scenario
+from model_tests.machines.scenarios import scenario, step_somewhere
 from rocketha.known_bugs import ESCAPE_BUGS, Bug
 from rocketproof.protocols.escape.seen import TraceKind
 from tlatrace.testing import Call, Lockstep, Mismatch, ModelMachine, check, machine, replay
@@ -95,19 +95,9 @@ def test_the_cores_take_random_steps_with_two_records_under_way(kind: TraceKind)
         rng = Random(seed)
         run = Lockstep(moves("window", kind), nodes("window", kind)())
         for _ in range(_WALK_STEPS):
-            _step_somewhere(run, rng)
+            step_somewhere(run, rng, _RARE)
         taken |= {step.action for step in run.steps if isinstance(step, Call)}
     assert {"FailPut", "HearPut", "Pass", "Save"} <= taken
-
-
-def _step_somewhere(run: Lockstep, rng: Random) -> None:
-    idle, offers = run.stuttering_calls(), run.offers()
-    if idle and rng.random() < 0.3:
-        run.stutter(rng.choice(idle))
-    elif offers:
-        actions = sorted({call.action for call in offers})
-        [action] = rng.choices(actions, [0.1 if name in _RARE else 1 for name in actions])
-        run.take(rng.choice([call for call in offers if call.action == action]))
 
 
 SHRUNK = [

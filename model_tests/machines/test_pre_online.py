@@ -12,7 +12,7 @@ from hypothesis import settings
 
 from model_tests.machines.pre_online_model import goals, moves
 from model_tests.machines.pre_online_stuttering import IDLE, StutteringBrokers
-from model_tests.machines.scenarios import ALONE, assert_scenario_fails, scenario
+from model_tests.machines.scenarios import ALONE, assert_scenario_fails, scenario, step_somewhere
 from rocketha.formats.offset_tables import TableKind
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.known_bugs import PRE_ONLINE_BUGS, Bug
@@ -83,19 +83,9 @@ def test_the_cores_take_random_steps_of_larger_models(model: str, kind: TableKin
         rng = Random(seed)
         run = Lockstep(moves(model, kind), brokers(model, kind=kind)())
         for _ in range(_WALK_STEPS):
-            _step_somewhere(run, rng)
+            step_somewhere(run, rng, _RARE)
         taken |= {step.action for step in run.steps if isinstance(step, Call)}
     assert {"GoOnline", "SendHaInfo", "Synchronize", "TakeTable"} <= taken
-
-
-def _step_somewhere(run: Lockstep, rng: Random) -> None:
-    idle, offers = run.stuttering_calls(), run.offers()
-    if idle and rng.random() < 0.3:
-        run.stutter(rng.choice(idle))
-    elif offers:
-        actions = sorted({call.action for call in offers})
-        [action] = rng.choices(actions, [0.1 if name in _RARE else 1 for name in actions])
-        run.take(rng.choice([call for call in offers if call.action == action]))
 
 
 SHRUNK = [(Bug.B76, 3), (Bug.FRESH, 5), (Bug.SERVING, 3), (Bug.TRANSFER, 7)]
