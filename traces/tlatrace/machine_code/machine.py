@@ -12,6 +12,7 @@ from llvmlite import binding
 __all__ = ["Machine", "machine_name", "object_of"]
 
 _LEVEL: Final = 2
+_LIBRARY: Final = "specification"
 
 
 def _target() -> Any:
@@ -57,12 +58,13 @@ class Machine:
 
     def __init__(self, code: bytes, words: int) -> None:
         """Open an object with an array of so many words, all 0."""
-        empty = binding.parse_assembly("")
-        # LLVM's own memory manager maps each section by itself. Where they come to lie more than
-        # 2 GiB apart, as in a process with a fragmented memory, LLVM ends the process.
-        self._engine = binding.create_mcjit_compiler(empty, _target(), use_lmm=True)
-        self._engine.add_object_file(binding.ObjectFileRef.from_data(code))
-        self._engine.finalize_object()
+        # JITLink has one piece of memory for an object. MCJIT maps each section by itself, and
+        # where they come to lie more than 2 GiB apart, as in a process with a fragmented memory, it
+        # ends the process.
+        self._engine = binding.create_lljit_compiler(_target(), use_jit_link=True)
+        library = binding.JITLibraryBuilder().add_object_img(code)
+        self._kept = [library.link(self._engine, _LIBRARY)]
+        """Without one of these the code is unloaded."""
         # Pages of this process alone; what is not touched takes no memory.
         pages = mmap(-1, 8 * words, access=ACCESS_COPY)
         self.memory = (ctypes.c_int64 * words).from_buffer(pages)
@@ -75,12 +77,14 @@ class Machine:
         Raises:
             LookupError: the object does not have it.
         """
-        address = self._engine.get_function_address(name)
-        if not address:
-            raise LookupError(name)
+        try:
+            found_at = self._engine.lookup(_LIBRARY, name)
+        except RuntimeError:
+            raise LookupError(name) from None
+        self._kept.append(found_at)
         words = [ctypes.c_int64] * arity
         kind = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_void_p, *words)
-        found = kind(address)
+        found = kind(found_at[name])
         memory = ctypes.addressof(self.memory)
 
         def call(*words: int) -> int:
