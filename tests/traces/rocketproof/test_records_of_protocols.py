@@ -230,9 +230,8 @@ def test_a_recorder_whose_clock_is_behind_leaves_an_order_that_is_causal(protoco
 # ---- records of nothing ----
 
 
-@pytest.mark.parametrize("protocol", sorted(set(SUBJECTS) - {"pre_online"}))
+@of_each_protocol
 def test_records_without_a_step_of_the_specification_are_not_passed(protocol: str) -> None:
-    """That a broker starts for the first time is one of PreOnline."""
     logs = recorded(protocol, 0).logs
     starts = [replace(log, records=log.records[:1]) for log in logs]
 

@@ -376,9 +376,14 @@ class PreOnlineFollower:
             del self._answers[name]
 
     def _done(self) -> None:
-        """Tell of all actions before the first place that may still be filled."""
+        """Tell of all actions before the first place that may still be filled.
+
+        Brokers that start, and do nothing else, are no trace.
+        """
         if self._world is None:
-            self._world = self._begin()
+            if all(place.action in (None, "Start") for place in self._places):
+                return
+            self._world = self._begin(self._places[0].at_ms)
         while self._places and self._places[0].asker is None:
             place = self._places.pop(0)
             if place.action is not None:
@@ -386,10 +391,10 @@ class PreOnlineFollower:
                 state = self._world.state()
                 self._act(place.node, place.action, place.params, place.at_ms, state)
 
-    def _begin(self) -> World:
+    def _begin(self, at_ms: int) -> World:
         """Tell how it came that nobody runs, of which nobody was told."""
         world = World(self._slaves, self._queues, initial(self._slaves))
-        self._act(None, "Init", (), self._now_ms, world.state())
+        self._act(None, "Init", (), at_ms, world.state())
         group = frozenset(self._numbers.values())
         for number in (*self._slaves, MASTER):
             group -= {number}
@@ -399,7 +404,7 @@ class PreOnlineFollower:
             removed: Delta = {("group", None): group}
             for action, delta in ("Stop", stopped), ("Remove", removed):
                 world.take(action, (number,), delta)
-                self._act(None, action, (number,), self._now_ms, world.state())
+                self._act(None, action, (number,), at_ms, world.state())
         return world
 
     def _of(self, number: int) -> dict[tuple[str, int | None], Any]:

@@ -165,7 +165,7 @@ class PreOnlineRecords(RecordProjection):
         return constants_of(kind, self._slaves, self._steps[kind])
 
     def begin(self) -> None:
-        """Begin a trace for each table, of which the first event comes when all are there."""
+        """Begin a trace for each table; it has events when a broker does more than start."""
         for kind in _KINDS:
             self.begin_trace({"table": kind.value})
 
