@@ -16,6 +16,7 @@ from typing import Any, Final
 from model_tests.machines.escape_model import escape_constants
 from model_tests.machines.escape_plan import StandingClock, escape_plan, image, members
 from model_tests.machines.manual_calls import ManualCalls, Said
+from model_tests.machines.taken_actions import TakenActions
 from rocketha.acting.core import NameServerLost, PollDue, RegisterNow
 from rocketha.escape.events import (
     CheckDue,
@@ -63,7 +64,7 @@ from rocketproof.protocols.escape.projection import EscapeProjection
 from rocketproof.protocols.escape.seen import TraceKind
 from tlatrace.testing.calls import Call, call_of
 from tlatrace.trace import Event
-from tlatrace.values import State, Value
+from tlatrace.values import Value
 
 __all__ = ["ManualEscape"]
 
@@ -86,11 +87,12 @@ class Popped:
     """What it was given."""
 
 
-class ManualEscape:
+class ManualEscape(TakenActions):
     """The nodes of a model, which take its steps."""
 
     def __init__(self, model: str, kind: TraceKind, bugs: Bugs) -> None:
         """Begin in the initial state."""
+        super().__init__()
         self._kind = kind
         self._constants = escape_constants(model, kind)
         self._bugs = bugs
@@ -117,8 +119,7 @@ class ManualEscape:
         self._stored: list[str] = []
         """Pops whose check point was stored, in that order."""
         self._steps = 0
-        self._behind: list[Call] = []
-        """Actions that were taken with the last one, which the model takes after it."""
+        self._behind = []
         cluster.start_name_server()
         cluster.start_producer()
         cluster.start_neighbour()
@@ -145,22 +146,7 @@ class ManualEscape:
             case _:
                 took = self._made(lambda: self._make(action, params))
                 self._steps += 1
-        assert took[:1] == [call], f"the nodes took {took}"
-        self._behind = took[1:]
-
-    def follow(self) -> tuple[str, tuple[Value, ...]] | None:
-        """Return what they took behind the last action."""
-        if not self._behind:
-            return None
-        call = self._behind.pop(0)
-        return call.action, call.params
-
-    def observe(self) -> State:
-        """Return the state of the nodes after the last action."""
-        events = self._events()
-        state = events[len(events) - 1 - len(self._behind)].state
-        assert state is not None
-        return state
+        self._took(call, took)
 
     def feasible(self, action: str, params: tuple[Value, ...]) -> bool:
         """Tell whether somebody can make the nodes take an action now.
@@ -282,8 +268,7 @@ class ManualEscape:
         make()
         self._ask_name_server()
         self._clock.run()
-        events = self._events()[before:]
-        return [call_of(event.action or "nothing", event.params) for event in events]
+        return self._since(before)
 
     def _ask_name_server(self) -> None:
         """Let what name servers are asked come and be answered; note what the slave puts."""

@@ -16,6 +16,7 @@ from typing import ClassVar, Final
 from model_tests.machines.manual_calls import ManualCalls
 from model_tests.machines.manual_network import ManualNetwork
 from model_tests.machines.pre_online_model import pre_online_constants
+from model_tests.machines.taken_actions import TakenActions
 from rocketha.formats.offset_tables import QueueKey, TableKind
 from rocketha.known_bugs import Bugs
 from rocketha.nameserver.core import RemovalDue
@@ -118,11 +119,12 @@ class _Replication(ManualNetwork):
         return are_any
 
 
-class ManualBrokers:
+class ManualBrokers(TakenActions):
     """The brokers of a model and their name server, which take its steps."""
 
     def __init__(self, model: str, kind: TableKind, bugs: Bugs) -> None:
         """Begin in the initial state, in which all are there."""
+        super().__init__()
         self._kind = kind
         self._scheduler = Scheduler()  # never run
         streams, options = PerPurposeStreams(0), SimOptions(bugs=bugs)
@@ -152,8 +154,6 @@ class ManualBrokers:
         """Brokers that will wait for an answer when it is time to write."""
         self._master_first = False
         """The master is the first to hear of the next connection that breaks."""
-        self._behind: list[Call] = []
-        """Actions that were taken with the last one, which the model takes after it."""
         self._has_returned = False
         """The master has started since all are there."""
         self._begin()
@@ -190,24 +190,14 @@ class ManualBrokers:
         took = self._made(lambda: self._make(action, params))
         if not took and action in _MAY_CHANGE_NOTHING:
             return
-        assert took[:1] == [call], f"the cores took {took}"
-        self._behind = took[1:]
-
-    def follow(self) -> tuple[str, tuple[Value, ...]] | None:
-        """Return what they took behind the last action."""
-        if not self._behind:
-            return None
-        call = self._behind.pop(0)
-        return call.action, call.params
+        self._took(call, took)
 
     def observe(self) -> State:
         """Return the state of the cores after the last action.
 
         How the master came to be there for the first time, Init does not say.
         """
-        events = self._events()
-        state = events[len(events) - 1 - len(self._behind)].state
-        assert state is not None
+        state = super().observe()
         return state if self._has_returned else {**state, "there": tla_set(()), "met": tla_set(())}
 
     def feasible(self, action: str, params: tuple[Value, ...]) -> bool:
@@ -267,8 +257,7 @@ class ManualBrokers:
         before = len(self._events())
         self._scheduler.now_ms += 1  # two starts of a broker are told apart by it
         make()
-        events = self._events()[before:]
-        return [call_of(event.action or "nothing", event.params) for event in events]
+        return self._since(before)
 
     def _take(self, broker: int, event: PreOnlineHears) -> None:
         """Let a broker hear something."""

@@ -88,6 +88,15 @@ def test_the_cores_can_take_steps_of_every_kind() -> None:
     assert idle == IDLE
 
 
+@pytest.mark.parametrize("pops", ["", "CheckPoint p1 b12; "], ids=["nobody waits", "one waits"])
+def test_a_consumer_is_told_why_it_is_given_nothing(pops: str) -> None:
+    """Where another one waits for its check point it hears that first, and not of masters."""
+    run = Lockstep(moves(MODELS[POPS], POPS), nodes(MODELS[POPS], POPS)())
+    walk(run, scenario(f"Act TRUE; {pops}LearnRoute b12 FALSE; LearnRoute b11 FALSE"))
+
+    run.stutter("b2 refuses a consumer")
+
+
 @pytest.mark.parametrize("kind", [DELAYED, HALVES], ids=["DELAYED", "HALVES"])
 def test_the_cores_take_random_steps_with_two_records_under_way(kind: TraceKind) -> None:
     taken = set()
