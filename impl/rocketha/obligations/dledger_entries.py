@@ -1,9 +1,9 @@
 """What a member of a DLedger group says that its log has: what it pushes, as it has written it.
 
-| obligation         | when                       | what                                           |
-|--------------------|----------------------------|------------------------------------------------|
-| entries as written | an entry goes to a follower | term, body and CRC are those of the log; with |
-|                    |                            | `legacy_push` it has no channel                |
+| obligation         | when                        | what                                          |
+|--------------------|-----------------------------|-----------------------------------------------|
+| entries as written | an entry goes to a follower | it is in the log, with this term, body and    |
+|                    |                             | CRC; with `legacy_push` it has no channel     |
 
 Source: DLedgerEntryPusher.EntryDispatcher, DLedgerEntry (`equals`)
 """
@@ -32,17 +32,17 @@ def entries_of(turn: Turn, settings: Mapping[str, Any]) -> Iterator[tuple[str, b
         alone = body.get("entry")
         pushed = body["entries"] if alone is None or body["entries"] else [alone]
         for entry in pushed:
-            written = turn.after.item_at(entry["index"])
-            if written is not None:
+            if entry["index"] > turn.after["begin"]:  # else it was cut in this turn
                 has_channel = bool(settings["legacy_push"] and entry["channel"])
-                yield ENTRIES, not has_channel and _is_same(entry, *written)
+                yield ENTRIES, not has_channel and _is_written(entry, turn)
 
 
-def _is_same(entry: Mapping[str, Any], term: int, crc: int) -> bool:
-    """Tell whether an entry is that of a log; DLedger's bodyCrc is a signed one, or 0."""
+def _is_written(entry: Mapping[str, Any], turn: Turn) -> bool:
+    """Tell whether an entry is in the log of who sends it; bodyCrc is a signed number."""
     try:
         body = base64.b64decode(entry["body"], validate=True)
     except binascii.Error:
         return False
-    said = entry["bodyCrc"] & 0xFFFFFFFF
-    return entry["term"] == term and zlib.crc32(body) == crc and said in (0, crc)
+    crc = zlib.crc32(body)
+    same_crc = entry["bodyCrc"] & 0xFFFFFFFF == crc
+    return same_crc and turn.after.item_at(entry["index"]) == (entry["term"], crc)
