@@ -79,7 +79,7 @@ from rocketha.runtime.events import (
     RequestArrived,
     ResponseArrived,
 )
-from rocketha.types import ConnectionId, TimestampMs
+from rocketha.types import ConnectionId, Offset, TimestampMs
 
 __all__ = ["BrokerCore", "fresh", "started"]
 
@@ -200,13 +200,18 @@ class BrokerCore(Core[BrokerState, BrokerEvent, BrokerAction, BrokerLog]):
 
 def _looked_at(state: BrokerState, log: BrokerLog) -> BrokerState:
     """Let services know what lies in the log, as far as it is on the disk."""
-    end = log.flushed_offset
-    if end == state.seen:
+    if log.flushed_offset == state.seen:
         return state
-    new = tuple(record.message for record in log.records(state.seen, end))
-    messages = (*state.messages, *new)
-    known = services.knows_log(state.services, messages)
-    return replace(state, services=known, messages=messages, seen=end)
+    new = list(log.records(state.seen, log.flushed_offset))
+    if not new:
+        return state
+    messages = (*state.messages, *[record.message for record in new])
+    return replace(
+        state,
+        services=services.knows_log(state.services, messages),
+        messages=messages,
+        seen=Offset(new[-1].offset + new[-1].size),
+    )
 
 
 # ---- requests ----

@@ -52,7 +52,7 @@ class BrokerState:
     seen: Offset
     """Up to there its services know the log."""
     messages: tuple[Message, ...]
-    """What lies before."""
+    """What lies in it before `seen`."""
     asks_log: int | None = None
     """The number of its question for the rest of the log."""
     asked_logs: int = 0
