@@ -12,9 +12,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from rocketha.histories import Broken
+from rocketha.sim.engine.crash_points import DISCARD
 from rocketproof import protocols
 from rocketproof.commands import mutate_implementation
 from rocketproof.commands.mutate_implementation import command
+from rocketproof.crash_points import operation_points
 from rocketproof.implementation_mutation import examination
 from rocketproof.implementation_mutation.child import work
 from rocketproof.implementation_mutation.effects import effect_names
@@ -255,6 +257,23 @@ def test_runs_that_are_rejected_as_they_are_are_an_error(monkeypatch: pytest.Mon
 
 LOSES_WITH_ANY_TWO: Final = 213
 """A seed of ReplicaGroup in whose configuration any two brokers are enough: a message is lost."""
+
+
+def test_nodes_end_at_operations_of_the_kinds_that_a_run_has_the_fewest_of() -> None:
+    """In run 5 a log is thrown away, once."""
+    task = RunTask(protocol="dledger", runs=(RunKey(5),), operations=8)
+    kinds = operation_points("dledger", 5, PROTOCOLS["dledger"].configured(5))
+    points = [drawn.schedule.crash_point for drawn in examination._drawn(task, 5)]
+
+    sizes = [
+        len(kind) for p in points for kind in kinds if p in [r.schedule.crash_point for r in kind]
+    ]
+    assert sizes == sorted(map(len, kinds))[:8]
+    uses = PROTOCOLS["dledger"].observe(5, PROTOCOLS["dledger"].configured(5)).disk_use
+    ended = {
+        use.what for p in points if p is not None for use in uses[p.node] if use.number == p.effect
+    }
+    assert DISCARD in ended
 
 
 def test_a_promise_that_a_configuration_cannot_keep_rejects_nothing() -> None:

@@ -119,16 +119,19 @@ class Nemeses:
 
     def _stop(self, injection: Injection, fault: Fault) -> None:
         cluster, rng = self._cluster, injection.rng
+        in_order = fault is Fault.KILL_RANDOM_PROCESSES and injection.point.number % 2 == 1
         for node in self._minority(injection):
             cluster.counts.add(fault)
             if fault is Fault.CRASH_RANDOM_NODES:
                 node.lose_power(rng)
-            elif injection.point.number % 2:
+            elif in_order:
                 cluster.members[node.id].close_files()
             cluster.crash(node)
-            self._restart_later(injection, fault, node)
+            self._restart_later(injection, fault, node, "ends in order" if in_order else "stops")
 
-    def _restart_later(self, injection: Injection, fault: Fault, node: Node[NodeState]) -> None:
+    def _restart_later(
+        self, injection: Injection, fault: Fault, node: Node[NodeState], ends: str
+    ) -> None:
         incarnation, cluster = node.incarnation, self._cluster
 
         def restart() -> None:
@@ -137,7 +140,7 @@ class Nemeses:
 
         wait_ms = injection.rng.randrange(*_LASTS_MS)
         name = broker_address(node.id)
-        injection.note(f"{fault.value}: {name} stops, and comes back after {wait_ms} ms")
+        injection.note(f"{fault.value}: {name} {ends}, and comes back after {wait_ms} ms")
         cluster.scheduler.after(wait_ms, restart)
 
     def _hammer_time(self, injection: Injection) -> None:
