@@ -15,6 +15,7 @@ from rocketha.sim.engine.crash_points import (
     DISCARD,
     ENDS,
     START,
+    STOP,
     CrashPoint,
     CrashPoints,
     DiskUse,
@@ -128,6 +129,30 @@ def test_a_member_that_had_written_nothing_is_as_if_it_had_not_been_there(operat
     )
     first = next(use for use in plug.observe(seed, options).disk_use["b3"] if use.number == 2)
     assert (first.what, len(first.operations)) == ("KeepTermAndVote", 4)
+
+    found = judge_crash_point(scheduled, RunJudge(SpecChoice()))
+
+    assert (found.struck, found.how) == (True, None)
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_member_that_ends_in_order_may_end_before_its_log_is_durable(end: Fault) -> None:
+    plug, seed = PROTOCOLS["dledger"], 4
+    options = plug.configured(seed)
+    node, use = next(
+        (node, use)
+        for node, some in plug.observe(seed, options).disk_use.items()
+        for use in some
+        if use.what == STOP
+    )
+    assert use.operations[0].startswith("fsync ")
+    point = CrashPoint(node=node, effect=use.number, operation=1, end=end)
+    scheduled = Scheduled(
+        protocol="dledger",
+        seed=seed,
+        options=options,
+        schedule=replace(UNRESTRICTED, crash_point=point),
+    )
 
     found = judge_crash_point(scheduled, RunJudge(SpecChoice()))
 

@@ -35,7 +35,7 @@ from rocketha.sim.dledger.failing_disk import (
     is_done_on,
 )
 from rocketha.sim.dledger.surviving_files import SurvivingFiles
-from rocketha.sim.engine.crash_points import DISCARD, START, CrashPoints, Ending
+from rocketha.sim.engine.crash_points import DISCARD, START, STOP, CrashPoints, Ending
 from rocketha.sim.engine.failure import CoreFailure
 from rocketha.sim.engine.fault_injector import FaultTarget
 from rocketha.sim.engine.faults import Fault, FaultCounts
@@ -261,19 +261,23 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
                 options = replace(STORE, discard_damaged_log=node.is_damaged)
                 DLedgerFiles.open(node.device, options, self.new_machine())
         except DiskError:
-            struck = node.device.failure
-            assert struck is not None
-            self._cluster.counts.add(struck.fault)
-            if struck.ending.end is not Fault.PROCESS_CRASH:
-                is_torn = struck.ending.end is Fault.TORN_WRITE
-                node.lose_power(struck.ending.rng if is_torn else None)
+            self._is_struck()
             return True
         finally:
             node.device.fail(None)
         return False
 
+    def _is_struck(self) -> None:
+        """Have on the disk what is left of it as the process ends in a start or an end."""
+        struck = self.machine.device.failure
+        assert struck is not None
+        self._cluster.counts.add(struck.fault)
+        if struck.ending.end is not Fault.PROCESS_CRASH:
+            is_torn = struck.ending.end is Fault.TORN_WRITE
+            self.machine.lose_power(struck.ending.rng if is_torn else None)
+
     def _begins(self, what: str) -> bool:
-        """Count an effect or a start; tell whether the node may end in the middle of it."""
+        """Count an effect, a start or an end; tell whether the node may end in the middle of it."""
         return self._cluster.crash_points.begins(self.config.self_id, what)
 
     @contextmanager
@@ -353,10 +357,21 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
     # ---- its disk ----
 
     def close_files(self) -> None:
-        """Make its log durable, as a process does that ends in order, unless its disk fails now."""
-        if self.machine.device.failure is None:
+        """Make its log durable, as a process does that ends in order, unless its disk fails now.
+
+        At a crash point it ends in the middle of that.
+        """
+        device = self.machine.device
+        if device.failure is not None:
+            return
+        self._begins(STOP)
+        try:
             with self._damaged_by_bugs():
                 self.files().store.close()
+        except DiskError:
+            self._is_struck()
+        finally:
+            device.fail(None)
 
     def slow_down(self, lasts_ms: int) -> None:
         """Have a slow disk for so long: each step that synchronizes takes a while."""

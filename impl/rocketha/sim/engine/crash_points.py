@@ -4,9 +4,9 @@ Every node counts the seams that it passes, so a run has crash points: a node, o
 how the node ends there. A fault chooses one now and then (`Fault.CUT_IN_STEP`); a schedule may name
 one, so that whoever knows how many seams a run has can try them all.
 
-A node whose disk says what it does may also end in the middle of an effect, or while it starts:
-before an operation that changes the disk or makes something durable. It counts its effects and
-starts, and the operations in each.
+A node whose disk says what it does may also end in the middle of an effect, or while it starts or
+ends in order: before an operation that changes the disk or makes something durable. It counts its
+effects, starts and ends, and the operations in each.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Final
 
 from rocketha.sim.engine.faults import Fault
 
-__all__ = ["DISCARD", "ENDS", "START", "CrashPoint", "CrashPoints", "DiskUse", "Ending"]
+__all__ = ["DISCARD", "ENDS", "START", "STOP", "CrashPoint", "CrashPoints", "DiskUse", "Ending"]
 
 ENDS: Final = (Fault.PROCESS_CRASH, Fault.POWER_CUT, Fault.TORN_WRITE)
 """How a node may end."""
@@ -30,6 +30,8 @@ _START_OPERATIONS_MAX: Final = 16
 START: Final = "start"
 """What uses the disk, if it is no effect..."""
 DISCARD: Final = "start that throws the log away"
+"""...or this..."""
+STOP: Final = "end in order"
 """...or this."""
 
 
@@ -63,7 +65,7 @@ class DiskUse:
     number: int
     """Counted from 1, effects and starts together."""
     what: str
-    """The name of the effect, or `START`."""
+    """The name of the effect, or `START`, `DISCARD` or `STOP`."""
     operations: list[str] = field(default_factory=list)
     """As `name path`, in their order."""
 
@@ -133,7 +135,7 @@ class CrashPoints:
     # ---- operations of a disk ----
 
     def begins(self, node: str, what: str) -> bool:
-        """Count an effect or a start, and tell whether the node may end in the middle of it."""
+        """Count an effect, a start or an end; tell whether the node may end in the middle of it."""
         self._effects[node] += 1
         number = self._effects[node]
         self._using[node] = DiskUse(number=number, what=what)
