@@ -1,8 +1,8 @@
 """What members of a DLedger group owe: at the end of a turn, to who asks, and in time.
 
-The parts are `dledger_answers` (what is answered), `dledger_duties` (what follows from what was
-heard), `dledger_entries` (what is pushed) and `dledger_times` (what is due later); `dledger_turns`
-has what all of them look at.
+The parts are `dledger_answers` (what is answered), `dledger_clients` (what clients are told),
+`dledger_duties` (what follows from what was heard), `dledger_entries` (what is pushed) and
+`dledger_times` (what is due later); `dledger_turns` has what all of them look at.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from functools import partial
 from typing import Final
 
 from rocketha.obligations.dledger_answers import ANSWERS, answers_of
+from rocketha.obligations.dledger_clients import SAID, said_of
 from rocketha.obligations.dledger_duties import DUTIES, Duties
 from rocketha.obligations.dledger_entries import ENTRIES, entries_of
 from rocketha.obligations.dledger_times import TIMES, times_of
@@ -30,7 +31,8 @@ def _all_dues(run: RecordedRun) -> list[tuple[str, Due]]:
             if turn.incarnation != incarnation:
                 duties, incarnation = Duties(settings), turn.incarnation
             answers, entries = answers_of(turn, settings), entries_of(turn, settings)
-            for name, done in (*answers, *duties.of(turn), *entries):
+            told = said_of(turn, settings)
+            for name, done in (*answers, *duties.of(turn), *entries, *told):
                 due = Due(
                     node=node,
                     since_ms=turn.at_ms,
@@ -49,5 +51,5 @@ def _dues(name: str, run: RecordedRun) -> Iterator[Due]:
 
 DLEDGER: Final = tuple(
     Obligation(name=name, dues=partial(_dues, name))
-    for name in (*ANSWERS, *DUTIES, ENTRIES, *TIMES)
+    for name in (*ANSWERS, *DUTIES, ENTRIES, SAID, *TIMES)
 )

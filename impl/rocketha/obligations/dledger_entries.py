@@ -19,7 +19,7 @@ from typing import Any, Final
 from rocketha.formats.dledger_codes import DLedgerRequestCode
 from rocketha.obligations.dledger_turns import Turn
 
-__all__ = ["ENTRIES", "entries_of"]
+__all__ = ["ENTRIES", "entries_of", "is_written"]
 
 ENTRIES: Final = "entries as written"
 
@@ -34,10 +34,10 @@ def entries_of(turn: Turn, settings: Mapping[str, Any]) -> Iterator[tuple[str, b
         for entry in pushed:
             if entry["index"] > turn.after["begin"]:  # else it was cut in this turn
                 has_channel = bool(settings["legacy_push"] and entry["channel"])
-                yield ENTRIES, not has_channel and _is_written(entry, turn)
+                yield ENTRIES, not has_channel and is_written(entry, turn)
 
 
-def _is_written(entry: Mapping[str, Any], turn: Turn) -> bool:
+def is_written(entry: Mapping[str, Any], turn: Turn) -> bool:
     """Tell whether an entry is in the log of who sends it; bodyCrc is a signed number."""
     try:
         body = base64.b64decode(entry["body"], validate=True)

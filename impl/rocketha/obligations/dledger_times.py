@@ -38,7 +38,7 @@ import msgspec
 from rocketha.dledger.config import ROUND_MS, TRANSFER_MS
 from rocketha.formats.dledger_codes import DLedgerRequestCode, DLedgerResponseCode
 from rocketha.obligations.dledger_clients import is_taken
-from rocketha.obligations.dledger_turns import Turn, misdirected, pauses_of
+from rocketha.obligations.dledger_turns import INQUIRIES, Turn, misdirected, pauses_of
 from rocketha.obligations.obligation import Due
 from rocketha.recording.record import RESPONSE
 from rocketha.types import TimestampMs
@@ -421,7 +421,7 @@ class Times:
 
     def _operators(self, turn: Turn) -> None:
         """Who wants another leader hears how that went, or that it took too long."""
-        if misdirected(turn, self.settings) is not None:
+        if misdirected(turn, self.settings) is not None or turn.event in INQUIRIES:
             return
         answers = [one["body"] for one in turn.answered if one["is"] == "OutsiderTold"]
         asked = [one["is"] for one in turn.records[0].heard if isinstance(one, dict)]

@@ -21,6 +21,7 @@ from rocketha.types import TimestampMs
 
 __all__ = [
     "FROM_OUTSIDE",
+    "INQUIRIES",
     "Has",
     "Heard",
     "Turn",
@@ -31,7 +32,9 @@ __all__ = [
 ]
 
 _NONE: Final = -1
-FROM_OUTSIDE: Final = frozenset(
+INQUIRIES: Final = frozenset({"AppendEntryRequest", "GetEntriesRequest", "MetadataRequest"})
+"""What clients are answered at once; an APPEND only if it is for somebody else."""
+FROM_OUTSIDE: Final = INQUIRIES | frozenset(
     {
         "AppendAsked",
         "ChannelGone",

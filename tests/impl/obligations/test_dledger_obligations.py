@@ -134,6 +134,17 @@ def in_other_words(record: NodeRecord) -> NodeRecord:
     return msgspec.structs.replace(record, answered=tuple(answered))
 
 
+def telling(this: str, instead: str) -> Change:
+    """Let a client hear something else."""
+
+    def told(one: Any) -> Any:
+        return {**one, "body": one["body"].replace(this, instead)} if "body" in one else one
+
+    return lambda record: msgspec.structs.replace(
+        record, answered=tuple(map(told, record.answered))
+    )
+
+
 def with_files_left(record: NodeRecord) -> NodeRecord:
     """Let a file of the log stay, though its entries are cut."""
     if "begin" not in record.state:
@@ -207,6 +218,15 @@ VOTE, HEART_BEAT, PUSH = 51001, 51002, 51004
         ("entries as written", saying('"bodyCrc":', '"bodyCrc":0,"x":', asks=True)),
         ("entries as written", saying('"index":1,"magic"', '"index":999,"magic"', asks=True)),
         ("entries as written", saying('"size":70,"term":', '"size":70,"term":9', asks=True)),
+        ("answers to clients", in_other_words),
+        ("answers to clients", telling('"group":"', '"group":"x')),
+        ("answers to clients", telling('"leaderId":"b', '"leaderId":"x')),
+        ("answers to clients", telling('"peers":{"b1"', '"peers":{"x"')),
+        ("answers to clients", telling('"code":404', '"code":403')),
+        ("answers to clients", telling('"body":"', '"body":"AAAA')),
+        ("answers to clients", telling('"channel":0', '"channel":1')),
+        ("answers to clients", telling('"pos":1', '"pos":-1')),
+        ("answers to clients", telling('"code":501', '"code":200')),
         ("errors rested after", hasty),
         ("patience", hasty),
     ],

@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from random import Random
 from typing import Final, Protocol
 
-from rocketha.dledger.node_state import AnswerApplied, AppendAsked, ReadAsked, RefuseClient
+from rocketha.dledger.node_state import AnswerApplied, ReadAsked, RefuseClient
 from rocketha.dledger.register import read_entry, write_entry
+from rocketha.formats.dledger_codes import DLedgerResponseCode
+from rocketha.formats.dledger_requests import AppendEntryRequest
 from rocketha.histories.history import Outcome
 from rocketha.histories.linearizability.operation import Kind, Operation, Value
 from rocketha.sim.dledger.machine import Member, SavedClient
@@ -27,6 +29,11 @@ __all__ = ["Clients", "How", "Servers"]
 
 _PATIENCE_MS: Final = 700
 _LATE_MS: Final = 30
+_MAY_HAPPEN: Final = (
+    DLedgerResponseCode.TERM_CHANGED,
+    DLedgerResponseCode.WAIT_QUORUM_ACK_TIMEOUT,
+)
+"""Of what is refused so, the entry may still be agreed on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,20 +136,16 @@ class Clients:
         member = self._cluster.members[call.node]
         if not member.host.is_up:
             return
-        event: AppendAsked | ReadAsked
+        if call.how.kind is Kind.READ and not call.how.by_log:
+            member.asked(ReadAsked(ticket=ticket))
+            return
+        body = read_entry(call.key)
         if call.how.kind is Kind.WRITE:
             assert call.value is not None
-            event = AppendAsked(ticket=ticket, body=write_entry(call.key, call.value))
-        elif call.how.by_log:
-            event = AppendAsked(ticket=ticket, body=read_entry(call.key))
-        else:
-            event = ReadAsked(ticket=ticket)
-        member.when_it_runs(lambda: self._take(member, event))
-
-    @staticmethod
-    def _take(member: Member, event: AppendAsked | ReadAsked) -> None:
-        member.recorder.heard(event)
-        member.host.take(event)
+            body = write_entry(call.key, call.value)
+        config = member.config
+        request = AppendEntryRequest(group=config.group, remote_id=config.self_id, body=body)
+        member.asked(request, ticket)
 
     def waits(self, ticket: int) -> bool:
         """Tell whether somebody waits for the answer to a call."""
@@ -169,8 +172,9 @@ class Clients:
         call = self._calls.pop(ticket, None)
         if call is None:
             return
-        if isinstance(told.answer, RefuseClient):
-            self._end(call, Outcome.UNKNOWN if told.answer.is_unknown else Outcome.FAIL, None)
+        outcome = _outcome(told)
+        if outcome is not Outcome.OK:
+            self._end(call, outcome, None)
             return
         if call.how.kind is Kind.READ:
             self.answered_reads[call.how.by_log] += 1
@@ -226,3 +230,12 @@ class Clients:
         if is_lost:
             self._cluster.counts.add(Fault.CLIENT_LOSS)
         return is_lost
+
+
+def _outcome(told: SavedClient) -> Outcome:
+    """Return what a client knows then of its request."""
+    if told.said is None:
+        return Outcome.FAIL if isinstance(told.answer, RefuseClient) else Outcome.OK
+    if told.said.code == DLedgerResponseCode.SUCCESS:
+        return Outcome.OK
+    return Outcome.UNKNOWN if told.said.code in _MAY_HAPPEN else Outcome.FAIL

@@ -6,14 +6,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias
 
+from rocketha.dledger.client_requests import ClientRequest, appended, ask
 from rocketha.dledger.config import DLedgerConfig
 from rocketha.dledger.connections import DLedgerCore
 from rocketha.dledger.node_state import (
     AnswerApplied,
     AnswerRead,
+    AppendAsked,
     NodeAction,
     NodeHears,
     NodeState,
+    ReadAsked,
     RefuseClient,
     Started,
 )
@@ -23,8 +26,8 @@ from rocketha.dledger.performers import (
 )
 from rocketha.dledger.register import RegisterService
 from rocketha.dledger.state import RoleChanged
-from rocketha.formats.dledger_request_codec import push_request
-from rocketha.formats.dledger_requests import DLedgerRequest
+from rocketha.formats.dledger_request_codec import push_request, push_response
+from rocketha.formats.dledger_requests import AppendEntryResponse, DLedgerRequest
 from rocketha.recording.dledger_parts import MemberParts, settings_of
 from rocketha.recording.recorder import Parts
 from rocketha.runtime.effects import AnswerClient, Respond
@@ -40,6 +43,7 @@ from rocketha.sim.engine.remoting_calls import Arrived
 from rocketha.types import BrokerId, ConnectionId, RequestId
 
 __all__ = [
+    "ClientTold",
     "DLedgerMachine",
     "Member",
     "MemberStepped",
@@ -57,9 +61,16 @@ _OUTSIDE: Final = ConnectionId(-1)
 
 @dataclass(frozen=True, slots=True)
 class OutsiderTold:
-    """The answer to who administers the group."""
+    """The answer to who administers the group, or to a client that is answered at once."""
 
     code: int
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClientTold:
+    """The answer to an APPEND, as it is sent."""
+
     body: str
 
 
@@ -68,6 +79,8 @@ class SavedClient:
     """What a client is told, and what the state machine has for it."""
 
     answer: AnswerApplied | AnswerRead | RefuseClient
+    said: AppendEntryResponse | None
+    """What it hears that has sent an APPEND; None: it reads by the index."""
     outcome: object
     registers: Mapping[str, int]
 
@@ -108,6 +121,9 @@ class Member(LedgerMember[NodeState, NodeHears, NodeAction]):
         self.registers = RegisterService()
         self._around_it = cluster
         self._told: list[SavedClient] = []
+        self._reads: set[int] = set()
+        """The tickets of clients that read by the index."""
+        self._addresses = {name: f"{name}:20911" for name in config.peers}
         self._applying = MachinePerformer(self.files, lambda: self.registers, config, self.request)
         performers = (self._applying, RolePerformer(self._role_changed))
         super().__init__(machine, DLedgerCore(), config, cluster, performers)
@@ -122,6 +138,7 @@ class Member(LedgerMember[NodeState, NodeHears, NodeAction]):
     def start(self) -> None:
         """Come up with what the disk has."""
         self.registers = self.new_machine()
+        self._reads.clear()
         self.machine.state = self.open(self.registers)
         self._recorded.starts()
         self.recorder.started()
@@ -150,14 +167,52 @@ class Member(LedgerMember[NodeState, NodeHears, NodeAction]):
         self._around_it.report(MemberStepped(self.id, event, received, sent, action, told))
         self.wait_for_disk()
 
+    # ---- clients ----
+
+    def asked(self, request: ClientRequest | ReadAsked, ticket: int = 0) -> None:
+        """Hear a request that is answered at once, or with this ticket."""
+        self.when_it_runs(lambda: self._asked(request, ticket))
+
+    def _asked(self, request: ClientRequest | ReadAsked, ticket: int) -> None:
+        if isinstance(request, ReadAsked):
+            self._reads.add(request.ticket)
+            self._take(request)
+            return
+        log = self.files().store
+        said = ask(self.state, request, ticket=ticket, log=log, addresses=self._addresses)
+        if isinstance(said, AppendAsked):
+            self._take(said)
+            return
+        command = push_response(said, opaque=0)
+        self.recorder.heard(request)
+        self.recorder.answered(OutsiderTold(command.code, command.body.decode()))
+        self.recorder.stepped(request, None)
+
+    def _take(self, event: AppendAsked | ReadAsked) -> None:
+        self.recorder.heard(event)
+        self.host.take(event)
+
     def answer(self, answer: AnswerClient) -> None:
         """Answer a client."""
         assert isinstance(answer, AnswerApplied | AnswerRead | RefuseClient)
         self.recorder.answered(answer)
+        said = self._said(answer)
+        if said is not None:
+            self.recorder.answered(ClientTold(push_response(said, opaque=0).body.decode()))
         if not self.is_muted:
-            told = SavedClient(answer, self._applying.outcome, dict(self.registers.values))
+            outcome, registers = self._applying.outcome, dict(self.registers.values)
+            told = SavedClient(answer, said, outcome, registers)
             self._told.append(told)
             self._around_it.client_told(told)
+
+    def _said(
+        self, answer: AnswerApplied | AnswerRead | RefuseClient
+    ) -> AppendEntryResponse | None:
+        """Return what a client hears that has sent an APPEND."""
+        if isinstance(answer, AnswerRead) or answer.ticket in self._reads:
+            self._reads.discard(answer.ticket)
+            return None
+        return appended(self.state, answer, self.files().store)
 
     def _role_changed(self, changed: RoleChanged) -> None:
         """Have nothing that leads or follows but the node itself."""

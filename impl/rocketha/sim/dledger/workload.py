@@ -14,6 +14,7 @@ from rocketha.histories.linearizability.operation import Kind
 from rocketha.sim.dledger.clients import How
 from rocketha.sim.dledger.cluster import DLedgerCluster
 from rocketha.sim.dledger.disk_faults import DiskFaults
+from rocketha.sim.dledger.inquiries import Inquiries
 from rocketha.sim.dledger.machine import Member
 from rocketha.sim.dledger.misdirected_requests import MisdirectedRequests
 from rocketha.sim.dledger.mistaken_operators import MistakenOperators, transfer_request
@@ -30,6 +31,8 @@ __all__ = ["DLedgerWorkload"]
 
 _ASKS_ANY_LEADER_PERCENT: Final = 40
 _ASKS_LEADER_PERCENT: Final = 85
+_INQUIRY_MS: Final = 400
+"""Mean time between two clients that want to know who leads, or to have an entry."""
 
 
 @dataclass(slots=True)
@@ -78,6 +81,8 @@ class DLedgerWorkload:
             self._next_call(caller, cluster.clients.new_client())
         for fault, gap_ms in plan.faults.mean_gap_ms:
             self._injector.sometimes(gap_ms, handlers[fault], fault)
+        inquire = Inquiries(cluster).inquire
+        self._injector.sometimes(_INQUIRY_MS, inquire, "inquiry")
         if plan.transfer_ms is not None:
             self._injector.sometimes(plan.transfer_ms, self._transfer, "transfer")
 
