@@ -160,6 +160,8 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
         """It ends in the step under way, and its files are looked at for the last time."""
         self._cut_start: DiskFailure | None = None
         """Its next start ends in the middle."""
+        self._powers_off = False
+        """Its machine loses power right after its next start."""
         self._left: MemoryDisk | None = None
         """What its disk has, as its log was thrown away in a start that has ended in the middle."""
         self._surviving = SurvivingFiles(machine.disk, STORE, self.files)
@@ -237,15 +239,20 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
         return self.machine.is_damaged and kept != had
 
     def ends_as_it_started(self) -> bool:
-        """Have on the disk what a start has left that ended in the middle; False: none has.
+        """End right after a start: in the middle of one its log was thrown away, or power goes off.
 
-        Its log counts as thrown away, and it does so again when it starts again.
+        What is thrown away counts as such, and is once more when it starts again. Power takes all
+        that the start has not made durable, though it has read it. False: it does not end.
         """
         left, self._left = self._left, None
         if left is not None:
             self.machine.disk.become(left)
             self.machine.is_damaged = True
-        return left is not None
+            return True
+        powers_off, self._powers_off = self._powers_off, False
+        if powers_off:
+            self.machine.lose_power(None)
+        return powers_off
 
     def fails_to_start(self, failure: DiskFailure) -> bool:
         """Try to start on a disk that fails meanwhile, and tell whether that ended it."""
@@ -272,6 +279,7 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
         struck = self.machine.device.failure
         assert struck is not None
         self._cluster.counts.add(struck.fault)
+        self._powers_off = _is_kept_in_memory(struck)
         if struck.ending.end is not Fault.PROCESS_CRASH:
             is_torn = struck.ending.end is Fault.TORN_WRITE
             self.machine.lose_power(struck.ending.rng if is_torn else None)
@@ -397,6 +405,7 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
         self._cluster.counts.add(failure.fault)
         effect, *rest = step.rest
         ending = failure.ending
+        self._powers_off = _is_kept_in_memory(failure)
         if ending.end is not Fault.PROCESS_CRASH:
             loses_all = failure.fault is Fault.CUT_IN_STEP and ending.end is Fault.POWER_CUT
             machine.lose_power(None if loses_all else ending.rng)
@@ -470,6 +479,11 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
             self._is_cut = False
         self.frames.take_received()
         self.frames.take()
+
+
+def _is_kept_in_memory(failure: DiskFailure) -> bool:
+    """Tell whether a process has ended at a crash point, and its machine still runs."""
+    return failure.fault is Fault.CUT_IN_STEP and failure.ending.end is Fault.PROCESS_CRASH
 
 
 _SENDS: Final = (SendRequest, Respond, RefuseRequest, AnswerClient)
