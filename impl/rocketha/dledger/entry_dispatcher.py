@@ -267,8 +267,8 @@ def count_push(state: PusherState, event: PushAnswered, around: Around) -> Pushe
     dispatcher = state.dispatchers.get(event.peer)
     if dispatcher is None:
         return PusherStepped(state)
-    found = [one for one in dispatcher.pending if one.number == event.number]
-    if not found:
+    pushed = next((one for one in dispatcher.pending if one.number == event.number), None)
+    if pushed is None:
         return PusherStepped(state)
     pending = tuple([one for one in dispatcher.pending if one.number != event.number])
     dispatcher = replace(dispatcher, pending=pending)
@@ -277,11 +277,11 @@ def count_push(state: PusherState, event: PushAnswered, around: Around) -> Pushe
         code = message.response_code
     if code is DLedgerResponseCode.SUCCESS:
         if around.config.legacy_push and isinstance(message, PushEntryResponse):
-            dispatcher = _with_nothing_to_cut(dispatcher, found[0], message)
-        return _succeeded(state, event.peer, dispatcher, found[0])
+            dispatcher = _with_nothing_to_cut(dispatcher, pushed, message)
+        return _succeeded(state, event.peer, dispatcher, pushed)
     if code is DLedgerResponseCode.INCONSISTENT_STATE:
         if dispatcher.type is DispatcherState.COMPARE and isinstance(message, PushEntryResponse):
-            dispatcher = _compared(dispatcher, found[0].first, message, around)
+            dispatcher = _compared(dispatcher, pushed.first, message, around)
         else:
             dispatcher = _lost_its_place(state, event.peer, dispatcher, around)
     elif dispatcher.type is DispatcherState.APPEND and message is None:
