@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NoReturn
@@ -13,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from rocketha.histories import Broken
 from rocketha.sim.engine.crash_points import DISCARD
+from rocketha.sim.engine.faults import Fault
 from rocketproof import protocols
 from rocketproof.commands import mutate_implementation
 from rocketproof.commands.mutate_implementation import command
@@ -259,20 +261,21 @@ LOSES_WITH_ANY_TWO: Final = 213
 """A seed of ReplicaGroup in whose configuration any two brokers are enough: a message is lost."""
 
 
-def test_nodes_end_at_operations_of_the_kinds_that_a_run_has_the_fewest_of() -> None:
+def test_nodes_end_at_operations_of_which_half_are_of_the_rarest_kinds() -> None:
     """In run 5 a log is thrown away, once."""
     task = RunTask(protocol="dledger", runs=(RunKey(5),), operations=8)
     kinds = operation_points("dledger", 5, PROTOCOLS["dledger"].configured(5))
-    points = [drawn.schedule.crash_point for drawn in examination._drawn(task, 5)]
+    points = [examination._point(drawn) for drawn in examination._drawn(task, 5)]
+    of_kind = {examination._point(run): number for number, runs in enumerate(kinds) for run in runs}
 
-    sizes = [
-        len(kind) for p in points for kind in kinds if p in [r.schedule.crash_point for r in kind]
-    ]
-    assert sizes == sorted(map(len, kinds))[:8]
+    drawn = Counter(of_kind[point] for point in points)
+    assert len(drawn) == 8
+    assert sorted(len(kinds[kind]) for kind in drawn)[:4] == sorted(map(len, kinds))[:4]
+    ends = {kind: {p.end for p in points if of_kind[p] == kind} for kind in drawn}
+    assert all(Fault.PROCESS_CRASH in some for some in ends.values())
+    assert {Fault.POWER_CUT, Fault.TORN_WRITE} & set().union(*ends.values())
     uses = PROTOCOLS["dledger"].observe(5, PROTOCOLS["dledger"].configured(5)).disk_use
-    ended = {
-        use.what for p in points if p is not None for use in uses[p.node] if use.number == p.effect
-    }
+    ended = {use.what for p in points for use in uses[p.node] if use.number == p.effect}
     assert DISCARD in ended
 
 

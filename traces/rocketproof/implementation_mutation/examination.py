@@ -94,26 +94,43 @@ def _runs(task: RunTask) -> Iterator[RunKey]:
     yield from task.runs
     for run in task.runs:
         for scheduled in _drawn(task, run.seed):
-            point = scheduled.schedule.crash_point
-            assert point is not None
+            point = _point(scheduled)
             at = (point.node, point.seam, point.effect, point.operation, point.end.value)
             yield RunKey(run.seed, at)
 
 
 def _drawn(task: RunTask, seed: int) -> Iterator[Scheduled]:
-    """Draw crash points of a seed: of seams any, and one of each of the rarest kinds of operations.
+    """Draw crash points of a seed: of seams any, and operations of several kinds, one of each.
 
-    What a run does often ends now and then by the faults that its seed draws.
+    Half of the kinds are those that a run has the fewest of: what it does often ends now and then
+    by the faults that its seed draws. Only a process that ends leaves what a start has to make
+    durable, so one ends at each of them, whatever else does.
     """
     options, rng = PROTOCOLS[task.protocol].configured(seed), Random(seed)
     if task.seams:
         points = crash_points(task.protocol, seed, options)
         yield from rng.sample(points, min(task.seams, len(points)))
-    if task.operations:
-        kinds = [*operation_points(task.protocol, seed, options)]
-        rng.shuffle(kinds)
-        for alike in sorted(kinds, key=len)[: task.operations]:
-            yield rng.choice(alike)
+    if not task.operations:
+        return
+    kinds = [*operation_points(task.protocol, seed, options)]
+    rng.shuffle(kinds)
+    kinds.sort(key=len)
+    rare, others = kinds[: task.operations // 2], kinds[task.operations // 2 :]
+    for alike in (*rare, *rng.sample(others, min(task.operations - len(rare), len(others)))):
+        drawn = rng.choice(alike)
+        yield drawn
+        if _point(drawn).end is not Fault.PROCESS_CRASH:
+            yield from [one for one in alike if _point(one) == _process_ends(_point(drawn))]
+
+
+def _point(scheduled: Scheduled) -> CrashPoint:
+    point = scheduled.schedule.crash_point
+    assert point is not None
+    return point
+
+
+def _process_ends(point: CrashPoint) -> CrashPoint:
+    return replace(point, end=Fault.PROCESS_CRASH)
 
 
 def _scheduled(protocol: str, run: RunKey) -> Scheduled:

@@ -43,7 +43,7 @@ _SEAMS: Final = 12
 _SEEDS_WITH_SEAMS: Final = 2
 """...the first seeds, are tried of what nothing else rejects,..."""
 _OPERATIONS: Final = 8
-"""...and before operations of disks of so many kinds, the rarest of a run, of each of..."""
+"""...and before operations of disks of so many kinds, half of them the rarest, of each of..."""
 _SEEDS_WITH_OPERATIONS: Final = 10
 """...these."""
 
