@@ -18,6 +18,8 @@ from typing import Any, Final
 import msgspec
 
 from rocketha.formats.dledger_codes import DLedgerResponseCode
+from rocketha.formats.dledger_data_file import FILLER_MIN
+from rocketha.formats.dledger_entry import ENTRY_HEADER_SIZE
 from rocketha.obligations.dledger_entries import is_written
 from rocketha.obligations.dledger_turns import INQUIRIES, Turn, misdirected
 
@@ -84,7 +86,9 @@ def _is_said(body: str, answer: Mapping[str, Any], turn: Turn, settings: Mapping
     return (said["code"], said["index"], said["pos"]) == (code, -1, -1)
 
 
-def is_taken(turn: Turn, asked: Mapping[str, Any], *, is_full: bool) -> bool:
+def is_taken(
+    turn: Turn, asked: Mapping[str, Any], settings: Mapping[str, Any], *, is_full: bool
+) -> bool:
     """Tell whether a client is refused for the first reason that there is, or taken if none is.
 
     `is_full`: so many wait for their entries as may.
@@ -100,6 +104,8 @@ def is_taken(turn: Turn, asked: Mapping[str, Any], *, is_full: bool) -> bool:
         code = DLedgerResponseCode.LEADER_TRANSFERRING
     elif is_full:
         code = DLedgerResponseCode.LEADER_PENDING_FULL
+    elif _is_too_large(asked, settings):
+        code = DLedgerResponseCode.DISK_ERROR
     elif after.end != before.end + 1:
         return False
     mine = [one for one in turn.answered if one.get("ticket") == asked["ticket"]]
@@ -108,3 +114,11 @@ def is_taken(turn: Turn, asked: Mapping[str, Any], *, is_full: bool) -> bool:
     said = {"is": "RefuseClient", "code": code, "leader_id": before["leader"]}
     said |= {"is_unknown": False}
     return any(all(one.get(name) == said[name] for name in said) for one in mine)
+
+
+def _is_too_large(asked: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:
+    """Tell whether no file has room for an entry; the bytes of its body are counted only."""
+    file_size = settings.get("mapped_file_size_for_entry_data")
+    if file_size is None:
+        return False
+    return bool(asked["body"]["size"] > file_size - ENTRY_HEADER_SIZE - FILLER_MIN)

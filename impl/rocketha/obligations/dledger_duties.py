@@ -161,7 +161,7 @@ class Duties:
         if turn.sent or turn.answers or after["kept"] != before["kept"]:
             refill = before.refill_term
             yield KEPT, after.has_kept(after["curr_term"], after["vote"], refill)
-        elif turn.event == "Started" and (after["kept"] or before["kept"]):
+        elif turn.event == "Started":
             yield KEPT, after.has_kept(after["curr_term"], after["vote"], after.refill_term)
         yield from _frees(turn)
         if after["committed"] != before["committed"] and not self.settings["apply_wait_ms"]:

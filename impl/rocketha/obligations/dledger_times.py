@@ -19,6 +19,8 @@
 | operators answered   | who administers the group asks      | it is answered, once: with what    |
 |                      |                                     | the follower says, as soon as it   |
 |                      |                                     | is heard                           |
+| requests to lead     | its leader asks it to lead          | it says why not, or is a candidate |
+| answered             |                                     |                                    |
 | patience             | it has done something               | it does it again, not sooner       |
 
 A process that stood still has that time more, and one whose clock is slower than that the time that
@@ -45,7 +47,7 @@ from rocketha.recording.record import RESPONSE
 
 __all__ = [
     *("APPLIED", "ASKED", "BEATS", "CLIENTS", "GIVEN_UP", "PUSHES", "QUORUMS", "ROUNDS", "SYNCED"),
-    *("REPEATED", "TIMES", "TRANSFERS", "Times", "times_of"),
+    *("OPERATORS", "REPEATED", "TIMES", "TO_LEAD", "TRANSFERS", "Times", "times_of"),
 ]
 
 BEATS: Final = "heartbeats sent"
@@ -60,10 +62,11 @@ PUSHES: Final = "pushes sent"
 REPEATED: Final = "pushes repeated"
 CLIENTS: Final = "clients answered"
 OPERATORS: Final = "operators answered"
+TO_LEAD: Final = "requests to lead answered"
 PATIENCE: Final = "patience"
 TIMES: Final = (
     *(BEATS, GIVEN_UP, QUORUMS, ASKED, ROUNDS, TRANSFERS, SYNCED, APPLIED, PUSHES, CLIENTS),
-    *(OPERATORS, PATIENCE, REPEATED),
+    *(OPERATORS, PATIENCE, REPEATED, TO_LEAD),
 )
 
 _AT_ONCE_MS: Final = 2
@@ -95,6 +98,8 @@ class Times(Deadlines):
     asked: int = 0
     handed_over: tuple[str, int] | None = None
     """The transfer that an operator waits for: the name of its request, and when it was sent."""
+    asks_to_lead: str | None = None
+    """The last request to lead."""
     idle: int = 0
     """So many timers one right after the other had nothing to do."""
     idle_shows_ms: int = 0
@@ -116,6 +121,7 @@ class Times(Deadlines):
         self._pushes(turn)
         self._clients(turn)
         self._operators(turn)
+        self._asked_to_lead(turn)
         self._timers(turn)
 
     def _candidate(self, turn: Turn) -> None:
@@ -335,7 +341,8 @@ class Times(Deadlines):
                 key = "ticket", one["ticket"]
                 self.begin(key, CLIENTS, turn, wait_ms, f"answer client {one['ticket']}")
                 what = "refuse a client, or take what it wants"
-                self.at_once(CLIENTS, turn, what, done=is_taken(turn, one, is_full=is_full))
+                done = is_taken(turn, one, self.settings, is_full=is_full)
+                self.at_once(CLIENTS, turn, what, done=done)
         for one in turn.answered:
             if "ticket" not in one:
                 continue
@@ -385,6 +392,18 @@ class Times(Deadlines):
             return
         self.handed_over = None
         self.at_once(OPERATORS, turn, f"{what} of its leadership", done=done)
+
+    def _asked_to_lead(self, turn: Turn) -> None:
+        """A leader that hands over hears in time why not; a candidate answers when it is one."""
+        heard = turn.heard
+        is_asked = heard is not None and heard.code == _CODE.LEADERSHIP_TRANSFER
+        if is_asked and heard is not None and turn.event == "RequestArrived":
+            self.end("lead", turn.at_ms)  # who asked before is refused
+            self.asks_to_lead = heard.id
+            wait_ms = self.settings["leadership_transfer_wait_timeout_ms"] + 1
+            self.begin("lead", TO_LEAD, turn, wait_ms, "answer who asks it to lead")
+        if self.asks_to_lead in turn.answers or turn.after["role"] != "FOLLOWER":
+            self.end("lead", turn.at_ms)
 
     # ---- timers ----
 

@@ -11,12 +11,19 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from rocketha.dledger import elector, heartbeats, node
+from rocketha.dledger import elector, heartbeats, node, transfer
 from rocketha.dledger.config import DLedgerConfig
 from rocketha.dledger.connections import DLedgerCore
 from rocketha.dledger.heartbeats import count_beat
 from rocketha.dledger.node_state import NodeState
-from rocketha.dledger.state import Answered, Beat, ElectorState, ElectorStepped, PreferredLeaderDue
+from rocketha.dledger.state import (
+    Answered,
+    AskedToLead,
+    Beat,
+    ElectorState,
+    ElectorStepped,
+    PreferredLeaderDue,
+)
 from rocketha.dledger.transfer import check_preferred_leader, hear_of_transfer
 from rocketha.known_bugs import NO_BUGS, Bug, Bugs
 from rocketha.obligations.dledger import DLEDGER, _all_dues
@@ -387,6 +394,34 @@ def test_an_operator_must_not_hear_of_a_transfer_what_was_said_of_something_else
     missed = check_obligations(DLEDGER, recorded(0)).missed
 
     assert "wait for what a follower says of its leadership" in {one.due.what for one in missed}
+
+
+def test_who_forgets_that_it_was_asked_to_lead_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    take_when_ready = transfer._take_when_ready
+
+    def forgets(state: ElectorState, waiting: AskedToLead, **named: Any) -> ElectorStepped:
+        stepped = take_when_ready(state, waiting, **named)
+        return replace(stepped, state=replace(stepped.state, asked_to_lead=None))
+
+    monkeypatch.setattr(transfer, "_take_when_ready", forgets)
+
+    missed = check_obligations(DLEDGER, recorded(0)).missed
+
+    assert {one.obligation for one in missed} == {"requests to lead answered"}
+
+
+def test_why_an_entry_that_is_too_large_is_refused_must_be_said(runs: list[RecordedRun]) -> None:
+    def otherwise(record: NodeRecord) -> NodeRecord:
+        told: list[Any] = [*record.answered]
+        answered = [{**one, "code": 404} if one.get("code") == 414 else one for one in told]
+        return msgspec.structs.replace(record, answered=tuple(answered))
+
+    missed: set[str] = set()
+    for run in runs:
+        changed = replace(run, records=[*map(otherwise, run.records)])
+        missed |= {one.obligation for one in check_obligations(DLEDGER, changed).missed}
+
+    assert missed == {"clients answered", "answers to clients"}
 
 
 def test_a_timer_that_is_always_due_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -221,15 +221,22 @@ def test_a_client_that_is_told_twice_diverges() -> None:
 
 @pytest.mark.java
 @pytest.mark.parametrize(
-    ("action", "change"),
+    ("action", "change", "asked"),
     [
-        ("RefuseMisdirected", {"code": _SUCCESS}),
-        ("RefuseMisdirected", {"term": 9}),
-        ("RefuseTransfer", {"code": _SUCCESS}),
-        ("RefuseTransfer", {"code": int(DLedgerResponseCode.FALL_BEHIND_TOO_MUCH)}),
+        ("RefuseMisdirected", {"code": _SUCCESS}, "RefuseMisdirected"),
+        ("RefuseMisdirected", {"term": 9}, "RefuseMisdirected"),
+        ("RefuseMisdirected", {"group": "neither"}, "LeaveUnanswered"),
+        ("RefuseTransfer", {"code": _SUCCESS}, "RefuseTransfer"),
+        (
+            "RefuseTransfer",
+            {"code": int(DLedgerResponseCode.FALL_BEHIND_TOO_MUCH)},
+            "RefuseTransfer",
+        ),
     ],
 )
-def test_who_is_outside_and_is_answered_otherwise_diverges(action: str, change: Body) -> None:
+def test_who_is_outside_and_is_answered_otherwise_diverges(
+    action: str, change: Body, asked: str
+) -> None:
     run = run_with(action)
 
     def otherwise(record: NodeRecord) -> NodeRecord:
@@ -245,10 +252,10 @@ def test_who_is_outside_and_is_answered_otherwise_diverges(action: str, change: 
         return msgspec.structs.replace(record, answered=tuple(told))
 
     at = first(run[1], action)
-    (verdict,) = judged([with_change(run, at, otherwise, is_action(action))])
+    (verdict,) = judged([with_change(run, at, otherwise, is_action(asked))])
 
     assert isinstance(verdict, Diverges)
-    assert verdict.action == action
+    assert verdict.action == asked
 
 
 @pytest.mark.java

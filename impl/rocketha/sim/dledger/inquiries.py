@@ -1,7 +1,7 @@
 """Clients that ask a member of a DLedger group who leads, or for an entry of its log.
 
 Now and then they ask who is another member, or one of another group; then so do some that append.
-Each is answered at once, and nothing changes.
+Others append what no file of the log has room for. Each is answered at once, and nothing changes.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ def _request(member: Member, rng: Random) -> ClientRequest:
         group, remote_id = rng.choice(((_OTHER_GROUP, remote_id), (group, rng.choice(others))))
     first, last = store.before_begin_index - 1, store.end_index + 1
     index = None if rng.randrange(8) == 0 else LogIndex(rng.randint(first, last))
-    made: list[ClientRequest] = [
+    body = b"for another one" if is_misdirected else bytes(store.body_max + 1)
+    made: tuple[ClientRequest, ...] = (
         MetadataRequest(group=group, remote_id=remote_id),
         GetEntriesRequest(group=group, remote_id=remote_id, begin_index=index),
-    ]
-    if is_misdirected:
-        made.append(AppendEntryRequest(group=group, remote_id=remote_id, body=b"for another one"))
+        AppendEntryRequest(group=group, remote_id=remote_id, body=body),
+    )
     return rng.choice(made)

@@ -33,6 +33,7 @@ from rocketha.recording.recorder import Parts
 from rocketha.runtime.effects import AnswerClient, Respond
 from rocketha.runtime.events import RequestEvent
 from rocketha.sim.dledger.member import (
+    STORE,
     LedgerMachine,
     LedgerMember,
     LedgerSurroundings,
@@ -128,7 +129,8 @@ class Member(LedgerMember[NodeState, NodeHears, NodeAction]):
         performers = (self._applying, RolePerformer(self._role_changed))
         super().__init__(machine, DLedgerCore(), config, cluster, performers)
         self._recorded = MemberParts(self.files, self.on_disk)
-        self.record(settings_of(config), self._parts)
+        sizes = {"mapped_file_size_for_entry_data": STORE.mapped_file_size_for_entry_data}
+        self.record({**settings_of(config), **sizes}, self._parts)
 
     @property
     def state(self) -> NodeState:

@@ -38,11 +38,13 @@ _ACTIONS: Final = {
     dledger_times.BEATS: "NoHeartbeats",
     dledger_times.CLIENTS: "LeaveUnanswered",
     dledger_times.GIVEN_UP: "NoLeader",
+    dledger_times.OPERATORS: "LeaveUnanswered",
     dledger_times.PUSHES: "NoPush",
     dledger_times.REPEATED: "NoPush",
     dledger_times.QUORUMS: "NoMajority",
     dledger_times.ROUNDS: "NoResult",
     dledger_times.SYNCED: "NoSync",
+    dledger_times.TO_LEAD: "LeaveUnanswered",
     dledger_times.TRANSFERS: "NoTransfer",
 }
 """What is due in time -> what is asked when it is not done."""

@@ -171,6 +171,8 @@ class SaidByMembers:
                     yield "AnswerWrite", (name, how.term + 1, how.index + 1, entry)
                 case "AnswerRead":
                     yield "AnswerRead", (name, entry)
+                case _ if how.code is DLedgerResponseCode.DISK_ERROR:
+                    pass  # it was too large, and the specification has no sizes
                 case _:
                     yield "RefuseClient", (name, how.code.name, how.leader_id or NONE)
 
@@ -184,13 +186,13 @@ class SaidByMembers:
             asked = _convert(one, _FromOutside)
             if (asked.remote_id, asked.group) == (name, self._group_name):
                 continue
-            if not told:
+            said = _convert(told[0], _ToOutside).said if told else {}
+            if said.get("group") != asked.group:  # what is not for who asks answers nothing
                 yield "LeaveUnanswered", (name,)
                 return
-            answer = _convert(told[0], _ToOutside)
-            code = DLedgerResponseCode(answer.said["code"]).name
+            code = DLedgerResponseCode(said["code"]).name
             whom = asked.remote_id if asked.remote_id in self._group.names else NONE
-            yield "RefuseMisdirected", (name, whom, asked.term + 1, code, answer.said["term"] + 1)
+            yield "RefuseMisdirected", (name, whom, asked.term + 1, code, said["term"] + 1)
 
     def _operators(
         self, name: str, heard: Sequence[object], answered: Sequence[object]
