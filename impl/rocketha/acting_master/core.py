@@ -49,6 +49,7 @@ from rocketha.acting_master.replication import (
     give_log,
     heard_log,
 )
+from rocketha.acting_master.services import knows_log, with_progress
 from rocketha.acting_master.state import BrokerOptions, BrokerState
 from rocketha.escape import events as escape
 from rocketha.escape import master as stores
@@ -208,7 +209,7 @@ def _looked_at(state: BrokerState, log: BrokerLog) -> BrokerState:
     messages = (*state.messages, *[record.message for record in new])
     return replace(
         state,
-        services=services.knows_log(state.services, messages),
+        services=knows_log(state.services, messages),
         messages=messages,
         seen=Offset(new[-1].offset + new[-1].size),
     )
@@ -319,7 +320,7 @@ def _keep_tables(state: BrokerState, event: PreOnlineEvent, *, now_ms: Timestamp
     done = _TABLES.step(state.tables, event, now_ms=now_ms)
     state = replace(state, tables=done.state)
     if _is_taken(done.action):
-        state = replace(state, services=services.with_progress(state.services, _all(state.tables)))
+        state = replace(state, services=with_progress(state.services, _all(state.tables)))
     if was_isolated and not state.tables.isolated:
         state = replace(state, services=replace(state.services, acts=True))
     return BrokerDone(_store_knows(state), done.effects, done.action)

@@ -61,7 +61,7 @@ from rocketha.runtime.effects import After, SendRequest
 from rocketha.runtime.events import RequestArrived, RequestEvent, ResponseArrived
 from rocketha.types import MASTER, TimestampMs
 
-__all__ = ["DELAYED", "HALVES", "SlaveCore", "fresh", "knows_log", "started", "with_progress"]
+__all__ = ["DELAYED", "HALVES", "SlaveCore", "fresh", "started"]
 
 _ROUTE: Final = 23
 """What a request is for: the first number of its reference, before its own."""
@@ -127,34 +127,6 @@ def _service(
         progress=at,
         saved=at,
     )
-
-
-def knows_log(state: SlaveState, messages: tuple[Message, ...]) -> SlaveState:
-    """Have what lies in the log by now, which only grows: how far services are does not change."""
-    options = state.options
-    delayed, halves = state.services
-    waiting = delayed_records(messages, options.level, options.level_ms)
-    records, ended = half_records(messages)
-    read = tuple(one for one in messages if one.topic == options.topic)
-    return replace(
-        state,
-        services=(
-            replace(delayed, records=waiting),
-            replace(halves, records=records, ended=ended),
-        ),
-        queue=replace(state.queue, messages=read),
-    )
-
-
-def with_progress(state: SlaveState, offsets: Mapping[QueueKey, int]) -> SlaveState:
-    """Go on from where these tables are, which the broker has taken from another one."""
-    services = []
-    for service in state.services:
-        at = offsets.get(service.key, 0)
-        services.append(replace(service, progress=at, saved=at))
-    popped = offsets.get(pop_key(state.options), 0)
-    queue = replace(state.queue, at=popped, saved=popped)
-    return replace(state, services=tuple(services), queue=queue)
 
 
 def started(options: SlaveOptions) -> Iterable[After[SlaveEvent]]:

@@ -9,13 +9,11 @@ import pytest
 from rocketha.acting.core import NameServerLost, PollDue, RoleLearned
 from rocketha.acting.rules import Role
 from rocketha.escape.events import LocalChanged, PersistDue, RouteDue, ServeDue
-from rocketha.escape.slave import fresh, knows_log, started, with_progress
+from rocketha.escape.slave import fresh, started
 from rocketha.escape.state import HALF_KEY, SlaveState, delay_key
 from rocketha.formats.broker_requests import BrokerCode, BrokerResponse
 from rocketha.formats.due_messages import (
     PREPARED,
-    delayed,
-    op_message,
 )
 from rocketha.formats.name_server_codec import push_name_server_reply
 from rocketha.formats.name_server_codes import NameServerCode
@@ -49,7 +47,6 @@ from tests.impl.escape.slaves import (
     answered,
     asked,
     keys,
-    message,
     options,
     popped,
     serve,
@@ -76,27 +73,6 @@ def test_a_slave_begins_with_what_its_log_and_its_files_say() -> None:
     assert (state.queue.at, len(state.queue.messages)) == (1, 2)
     assert (state.acts, state.known) == (False, frozenset())
     assert {type(one.event) for one in started(options())} >= {RouteDue, ServeDue, PersistDue}
-
-
-def test_a_slave_whose_log_grows_is_as_far_as_it_was() -> None:
-    state, _ = serve(slave(), DELAYED)
-    more = (*LOG, delayed(message("d3", stored_ms=90_003), 3), op_message((1,)))
-
-    grown = knows_log(state, more)
-
-    assert [len(one.records) for one in grown.services] == [4, 2]
-    assert grown.services[HALVES].ended == frozenset({1, 2})
-    assert grown.services[DELAYED].under == state.services[DELAYED].under
-    assert knows_log(grown, more) == grown
-
-
-def test_a_slave_goes_on_from_tables_that_it_is_given() -> None:
-    state = with_progress(slave(), {delay_key(3): 2, HALF_KEY: 1, ("orders@audit", 0): 1})
-
-    assert [(one.progress, one.saved) for one in state.services] == [(2, 2), (1, 1)]
-    assert state.queue.at == 1
-    assert keys(serve(state, DELAYED, 100_002)[1]) == ["d2"]
-    assert [one.progress for one in with_progress(state, {}).services] == [0, 0]
 
 
 def test_it_asks_the_name_server_that_it_asks_of_its_group() -> None:
