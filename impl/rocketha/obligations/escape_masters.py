@@ -7,6 +7,8 @@
 | written through  | a master   | what it appends is on its disk when it flushes next             |
 | places in queues | a master   | each record has the place behind the one before in its queue    |
 | halves asked for | a master   | in each of its periods, as long as a half message has not ended |
+| words taken      | a master   | that a half message is committed or rolled back is on its disk  |
+|                  |            | when it flushes next                                            |
 | pops come again  | a master   | when the time of a check point is up and nobody acknowledges,   |
 |                  |            | and not before                                                  |
 | checks answered  | a producer | in the step, by what it has decided                             |
@@ -24,6 +26,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from rocketha.formats.broker_requests import BrokerCode, BrokerResponse
+from rocketha.formats.due_messages import COMMITTED, ROLLED_BACK
 from rocketha.formats.put_requests import PutCode
 from rocketha.obligations.obligation import Due, Obligation, RecordedRun, due_in_step
 from rocketha.obligations.seen import Seen, seen_of
@@ -155,15 +158,47 @@ def _places(run: RecordedRun) -> Iterator[Due]:
             last[item.queue] = item.place
 
 
+def _ended(items: list[LogItem]) -> dict[int, TimestampMs]:
+    """Return when each half message, by its place, has ended by the log."""
+    ended: dict[int, TimestampMs] = {}
+    for item in items:
+        if item.kind == "op":
+            for place in map(int, item.of.split(",")):
+                ended.setdefault(place, item.seen.at_ms)
+    return ended
+
+
+def _words_taken(run: RecordedRun) -> Iterator[Due]:
+    for master, settings in nodes_of(run, "master").items():
+        seen = seen_of(run, master)
+        items = log_items(seen)
+        ended = _ended(items)
+        halves = {item.place: item for item in items if item.kind == "half"}
+        for one in seen:
+            for name in _ask_of(run, one, PutCode.END_TRANSACTION):
+                said = run.messages[name].fields
+                place = int(said["tranStateTableOffset"])
+                half, ended_ms = halves.get(place), ended.get(place)
+                is_known = half is not None and half.seen.at_ms <= one.at_ms
+                if not is_known or int(said["commitOrRollback"]) not in (COMMITTED, ROLLED_BACK):
+                    continue
+                by_ms = TimestampMs(one.at_ms + settings["flush_ms"])
+                if run.runs_until_ms(master, one.at_ms) > by_ms:
+                    yield Due(
+                        node=master,
+                        since_ms=one.at_ms,
+                        by_ms=by_ms,
+                        what=f"take it that half message {said['msgId']} has ended",
+                        of=said["msgId"],
+                        done_ms=ended_ms,
+                    )
+
+
 def _halves_asked(run: RecordedRun) -> Iterator[Due]:
     for master, settings in nodes_of(run, "master").items():
         seen = seen_of(run, master)
         items = log_items(seen)
-        ended: dict[int, int] = {}
-        for item in items:
-            if item.kind == "op":
-                for place in map(int, item.of.split(",")):
-                    ended.setdefault(place, item.seen.at_ms)
+        ended = _ended(items)
         patience_ms = settings["check_ms"] + settings["flush_ms"]
         for item in items:
             if item.kind == "half":
@@ -297,6 +332,7 @@ MASTERS_AND_PRODUCERS: Final = (
     Obligation(name="written through", dues=_written_through),
     Obligation(name="places in queues", dues=_places),
     Obligation(name="halves asked for", dues=_halves_asked),
+    Obligation(name="words taken", dues=_words_taken),
     Obligation(name="pops come again", dues=_pops_again),
     Obligation(name="checks answered", dues=_checks_answered),
     Obligation(name="signs of life", dues=_signs_of_life),

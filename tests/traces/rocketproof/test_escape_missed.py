@@ -6,6 +6,7 @@ from typing import Final
 
 import pytest
 
+from rocketha.escape import master
 from rocketha.escape.events import CheckDue, PersistDue, ReviveDue, RouteDue, ServeDue
 from rocketha.escape.master import MasterCore
 from rocketha.escape.producer import ProducerCore
@@ -51,6 +52,20 @@ def test_what_is_missed_is_no_behaviour(action: str, monkeypatch: pytest.MonkeyP
         for seed in SEEDS
         for one in judged(traces_of(seed))
     )
+
+
+def test_who_does_not_take_it_that_a_half_message_has_ended_is_no_behaviour(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(
+        master,
+        "appended_end",
+        lambda state, command, *, now_ms: (state, ()),  # noqa: ARG005
+    )
+
+    verdicts = judged(traces_of(SEEDS[0]))
+
+    assert "NoCheck" in {one.action for one in verdicts if isinstance(one, Diverges)}
 
 
 def test_correct_runs_miss_nothing() -> None:

@@ -7,6 +7,7 @@
 | what is passed stays | NoSave                                       | its service              |
 | puts answered        | NoAnswer: of a record, not of pops           | its service              |
 | halves asked for     | NoCheck                                      | half messages            |
+| words taken          | NoCheck                                      | half messages            |
 | pops come again      | NoRevive: too late; too early is a Revive    | pops                     |
 | checks answered      | NoWord                                       | half messages            |
 
@@ -35,6 +36,7 @@ _ACTIONS: Final = {
     "what is passed stays": "NoSave",
     "puts answered": "NoAnswer",
     "halves asked for": "NoCheck",
+    "words taken": "NoCheck",
     "pops come again": "NoRevive",
     "checks answered": "NoWord",
 }
