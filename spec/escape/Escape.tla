@@ -375,19 +375,48 @@ NoAsk ==
 
   /\ UNCHANGED vars
 
+\* takes what it hears of them,
+NoLearn ==
+  /\ ~up
+
+  /\ UNCHANGED vars
+
 \* puts the first record that is due and not passed,
 NoPut(r) ==
   /\ ~up \/ ~acts \/ r # progress + 1 \/ IsUnder(r) \/ Targets = {}
 
   /\ UNCHANGED vars
 
-\* and writes down what it has passed.
+\* writes down what it has passed,
 NoSave ==
   /\ ~up \/ saved = progress
 
   /\ UNCHANGED vars
 
-\* A master answers a put,
+\* answers consumers, and gives them what a master has a check point of.
+LeaveConsumer ==
+  /\ ~up
+
+  /\ UNCHANGED vars
+
+GiveUnheld(p) ==
+  /\ ~up \/ ckAt[p] # None
+
+  /\ UNCHANGED vars
+
+\* A master answers a sign of life,
+NoSign(m) ==
+  /\ ~alive[m]
+
+  /\ UNCHANGED vars
+
+\* has on its disk what it has appended,
+NoFlush(m) ==
+  /\ ~alive[m]
+
+  /\ UNCHANGED vars
+
+\* answers a put,
 NoAnswer(r, m) ==
   /\ ~alive[m] \/ r \notin Record
 

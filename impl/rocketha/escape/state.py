@@ -139,9 +139,9 @@ class Queue:
     """What consumers pop: the messages of a queue."""
 
     messages: tuple[Message, ...]
-    at: int = 0
+    at: int
     """So many were given to a consumer."""
-    saved: int = 0
+    saved: int
     """The same, on the disk."""
 
 

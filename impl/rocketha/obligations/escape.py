@@ -3,6 +3,7 @@
 | obligation            | by when                                                                  |
 |-----------------------|--------------------------------------------------------------------------|
 | routes asked          | a period after the last answer, or when it waits no longer               |
+| routes taken          | in the step in which it hears which masters there are: it knows these    |
 | what is due is put    | the first record that is not passed, in its service's next turn, if the  |
 |                       | slave acts and there is a master to put it to                            |
 | failures waited out   | what has failed is not put again before its pause is over                |
@@ -26,6 +27,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
+import msgspec
+
 from rocketha.formats.broker_requests import BrokerCode, BrokerResponse
 from rocketha.formats.due_messages import PRODUCER_GROUP, TRANSACTION_BITS, UNIQ_KEY
 from rocketha.formats.message import properties_of
@@ -40,6 +43,8 @@ from rocketha.types import TimestampMs
 
 __all__ = ["ESCAPE"]
 
+_WRITE: Final = 2
+"""PermName.PERM_WRITE"""
 _HALVES: Final = 1
 """The place of their service; the other one is of delayed messages."""
 _KINDS: Final = (TableKind.DELAY, TableKind.CONSUMER)
@@ -95,6 +100,33 @@ def _routes_asked(run: RecordedRun) -> Iterator[Due]:
                 what="ask again which masters there are",
                 done_ms=next((ms for ms, _ in asked if ms > since_ms), None),
             )
+
+
+def _routes_taken(run: RecordedRun) -> Iterator[Due]:
+    slave = _slave(run)
+    groups = dict(slave.settings["groups"])
+    local = {name for name, node in groups.items() if node in slave.settings["local"]}
+    asked = ""
+    for one in slave.seen:
+        heard = run.messages.get(f"{asked}{RESPONSE}")
+        if asked and heard is not None and heard.id in one.record.received:
+            there = _masters_of(heard) & groups.keys()
+            known = set(one.state["known"]) - local
+            what = f"know {', '.join(sorted(there)) or 'no master'}"
+            yield due_in_step(one.record, what, is_done=known == there - local)
+        for message in one.messages:
+            if message.code == NameServerCode.GET_ROUTEINFO_BY_TOPIC:
+                asked = message.id
+
+
+def _masters_of(answer: SentMessage) -> set[str]:
+    """Return the groups whose masters take messages of the topic, as a name server says."""
+    if answer.code != BrokerResponse.SUCCESS:
+        return set()
+    route = msgspec.json.decode(answer.body or "{}")
+    writable = {one["brokerName"] for one in route["queueDatas"] if one["perm"] & _WRITE}
+    masters = {one["brokerName"] for one in route["brokerDatas"] if "0" in one["brokerAddrs"]}
+    return writable & masters
 
 
 def _actions_said(run: RecordedRun) -> Iterator[Due]:
@@ -351,11 +383,12 @@ def _pops_held(run: RecordedRun) -> Iterator[Due]:
             if _is_given(told):
                 done = held_ns.get(told["pop"], 1 << 62) <= one.record.at_ns
                 what = f"give {told['pop']} when a master has its check point"
-                yield due_in_step(one.record, what, is_done=done)
+                yield due_in_step(one.record, what, is_done=done, of=told["pop"])
 
 
 ESCAPE: Final = (
     Obligation(name="routes asked", dues=_routes_asked),
+    Obligation(name="routes taken", dues=_routes_taken),
     Obligation(name="what is due is put", dues=_due_is_put),
     Obligation(name="failures waited out", dues=_failures_waited_out),
     Obligation(name="puts in full", dues=_puts_in_full),

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 
-from rocketha.escape import master, pops, services, slave
+from rocketha.escape import services, slave
 from rocketha.escape.events import (
     CheckDue,
     Done,
@@ -38,10 +38,16 @@ from rocketha.runtime.effects import (
     SendOneWay,
     SendRequest,
 )
-from rocketha.runtime.events import LogFlushed, RequestArrived, ResponseArrived
+from rocketha.runtime.events import LogFlushed, ResponseArrived
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import SimulatedRun, simulate
 from rocketha.sim.escape.simulation import SIMULATION
+from tests.impl.escape.omissions import (
+    gives_without_a_check_point,
+    learns_nothing,
+    leaves_signs_unanswered,
+    takes_no_word,
+)
 from tests.impl.omissions import Patch, changes, drops, sleeps
 
 SEEDS: Final = range(6)
@@ -110,10 +116,6 @@ def _counts_one_more(event: Any, one: Any) -> Any:
     return replace(one, ext_fields={**fields, "restNum": str(int(fields["restNum"]) + 1)})
 
 
-def _gives_without_a_check_point(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(pops, "is_put_ok", lambda _: True)
-
-
 def _says_nothing_of_routes(patch: pytest.MonkeyPatch) -> None:
     whole: Any = slave.learn_route
     patch.setattr(slave, "learn_route", lambda *of: replace(whole(*of), action=None))
@@ -127,11 +129,6 @@ def _says_what_is_not_so(patch: pytest.MonkeyPatch) -> None:
             replace(state, known=known), (), EscapeAction(EscapeActionName.LEARN_ROUTE)
         ),
     )
-
-
-def _leaves_signs_unanswered(event: Any, one: Any) -> Any:
-    is_sign = isinstance(event, RequestArrived) and event.command.code == BrokerCode.HEART_BEAT
-    return None if is_sign and isinstance(one, Respond) else one
 
 
 def _says_another_place(event: Any, one: Any) -> Any:
@@ -164,12 +161,9 @@ def _says_that_all_are_committed(event: Any, one: Any) -> Any:
     return replace(one, ext_fields={**one.ext_fields, "commitOrRollback": "1"})
 
 
-def _takes_no_word(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(master, "appended_end", lambda state, command, *, now_ms: (state, ()))  # noqa: ARG005
-
-
 OMISSIONS: Final[list[tuple[str, Patch]]] = [
     ("routes asked", sleeps(SlaveCore, RouteDue)),
+    ("routes taken", learns_nothing),
     ("what is due is put", sleeps(SlaveCore, ServeDue)),
     ("failures waited out", _puts_again_at_once),
     ("puts in full", changes(SlaveCore, _puts_half_messages_as_others)),
@@ -177,17 +171,17 @@ OMISSIONS: Final[list[tuple[str, Patch]]] = [
     ("what is given stays", changes(SlaveCore, _drops_the_table_of_consumers)),
     ("only changes written", _writes_whatever_there_is),
     ("consumers answered", drops(SlaveCore, Respond, after=ResponseArrived)),
-    ("pops held", _gives_without_a_check_point),
+    ("pops held", gives_without_a_check_point),
     ("pops answered in full", changes(SlaveCore, _counts_one_more)),
     ("actions said", _says_nothing_of_routes),
     ("actions said", _says_what_is_not_so),
-    ("signs answered", changes(MasterCore, _leaves_signs_unanswered)),
+    ("signs answered", changes(MasterCore, leaves_signs_unanswered)),
     ("puts answered", changes(MasterCore, _says_another_place)),
     ("puts answered", drops(MasterCore, Respond, after=LogFlushed)),
     ("written through", drops(MasterCore, RequestFlush, after=PoppedHere)),
     ("places in queues", changes(MasterCore, _leaves_a_place_free)),
     ("halves asked for", sleeps(MasterCore, CheckDue)),
-    ("words taken", _takes_no_word),
+    ("words taken", takes_no_word),
     ("pops come again", sleeps(MasterCore, ReviveDue)),
     ("pops come again", _revives_too_early),
     ("checks answered", drops(ProducerCore, SendOneWay)),

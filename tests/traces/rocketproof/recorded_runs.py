@@ -60,7 +60,8 @@ _SAID_OF_BROKERS: Final = frozenset(
 """What clients hear of brokers of a group, and what is missed of them."""
 
 _MISSED_OF_A_SLAVE: Final = frozenset(
-    {"NoAnswer", "NoAsk", "NoCheck", "NoPut", "NoRevive", "NoSave", "NoWord"}
+    {"GiveUnheld", "LeaveConsumer", "NoAnswer", "NoAsk", "NoCheck", "NoFlush", "NoLearn"}
+    | {"NoPut", "NoRevive", "NoSave", "NoSign", "NoWord"}
 )
 """What is overdue, which records of escape show and whole states do not."""
 _SAID_OF_MEMBERS: Final = frozenset(

@@ -6,30 +6,40 @@ from typing import Final
 
 import pytest
 
-from rocketha.escape import master
-from rocketha.escape.events import CheckDue, PersistDue, ReviveDue, RouteDue, ServeDue
+from rocketha.escape.events import CheckDue, PersistDue, PoppedHere, ReviveDue, RouteDue, ServeDue
 from rocketha.escape.master import MasterCore
 from rocketha.escape.producer import ProducerCore
 from rocketha.escape.slave import SlaveCore
 from rocketha.recording.record import RecordError
-from rocketha.runtime.effects import Respond, SendOneWay
-from rocketha.runtime.events import LogFlushed
+from rocketha.runtime.effects import RequestFlush, Respond, SendOneWay
+from rocketha.runtime.events import LogFlushed, ResponseArrived
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import UNRESTRICTED
 from rocketproof.protocols import PROTOCOLS
 from rocketproof.schedule import Scheduled
-from tests.impl.omissions import Patch, drops, sleeps
+from tests.impl.escape.omissions import (
+    gives_without_a_check_point,
+    learns_nothing,
+    leaves_signs_unanswered,
+    takes_no_word,
+)
+from tests.impl.omissions import Patch, changes, drops, sleeps
 from tests.source_files import ROOT
 from tests.traces.rocketproof.recorded_runs import judged, recorded, with_settings
 from tlatrace.judgement.verdict import Conforms, Diverges
 from tlatrace.trace import Trace
 
 PROTOCOL: Final = "escape"
-SEEDS: Final = range(3)
+SEEDS: Final = range(5)
 OMISSIONS: Final[dict[str, Patch]] = {
     "NoAsk": sleeps(SlaveCore, RouteDue, when=lambda state: state.acts),
+    "NoLearn": learns_nothing,
     "NoPut": sleeps(SlaveCore, ServeDue),
     "NoSave": sleeps(SlaveCore, PersistDue),
+    "LeaveConsumer": drops(SlaveCore, Respond, after=ResponseArrived),
+    "GiveUnheld": gives_without_a_check_point,
+    "NoSign": changes(MasterCore, leaves_signs_unanswered),
+    "NoFlush": drops(MasterCore, RequestFlush, after=PoppedHere),
     "NoAnswer": drops(MasterCore, Respond, after=LogFlushed),
     "NoCheck": sleeps(MasterCore, CheckDue),
     "NoRevive": sleeps(MasterCore, ReviveDue),
@@ -57,11 +67,7 @@ def test_what_is_missed_is_no_behaviour(action: str, monkeypatch: pytest.MonkeyP
 def test_who_does_not_take_it_that_a_half_message_has_ended_is_no_behaviour(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(
-        master,
-        "appended_end",
-        lambda state, command, *, now_ms: (state, ()),  # noqa: ARG005
-    )
+    takes_no_word(monkeypatch)
 
     verdicts = judged(traces_of(SEEDS[0]))
 

@@ -341,8 +341,14 @@ class EscapeFollower:
     def _missed_params(self, node: str, action: str, of: str) -> tuple[Value, ...] | None:
         """Return the parameters of an action that says that something is missed; None: others'."""
         match action:
-            case "NoAsk":
+            case "NoAsk" | "NoLearn":
                 return ()
+            case "NoSign" | "NoFlush":
+                return (node,)
+            case "LeaveConsumer" if self._kind is TraceKind.POPS:
+                return ()
+            case "GiveUnheld" if of in self._pops:
+                return (self._pops[of],)
             case "NoPut" if of.startswith(f"{_SERVICES.get(self._kind)} "):
                 return (int(of.split()[1]),)
             case "NoSave" if of == _SERVICES.get(self._kind):

@@ -3,8 +3,13 @@
 | obligation           | action of Escape                             | in the trace of          |
 |----------------------|----------------------------------------------|--------------------------|
 | routes asked         | NoAsk                                        | all                      |
+| routes taken         | NoLearn                                      | all                      |
 | what is due is put   | NoPut: the first record that is not passed   | its service              |
 | what is passed stays | NoSave                                       | its service              |
+| consumers answered   | LeaveConsumer                                | pops                     |
+| pops held            | GiveUnheld                                   | pops                     |
+| signs answered       | NoSign                                       | all                      |
+| written through      | NoFlush                                      | all                      |
 | puts answered        | NoAnswer: of a record, not of pops           | its service              |
 | halves asked for     | NoCheck                                      | half messages            |
 | words taken          | NoCheck                                      | half messages            |
@@ -32,8 +37,13 @@ __all__ = ["Late", "MissedOfEscape"]
 
 _ACTIONS: Final = {
     "routes asked": "NoAsk",
+    "routes taken": "NoLearn",
     "what is due is put": "NoPut",
     "what is passed stays": "NoSave",
+    "consumers answered": "LeaveConsumer",
+    "pops held": "GiveUnheld",
+    "signs answered": "NoSign",
+    "written through": "NoFlush",
     "puts answered": "NoAnswer",
     "halves asked for": "NoCheck",
     "words taken": "NoCheck",
@@ -64,12 +74,19 @@ class MissedOfEscape:
         ended_ms = time_ms(records[-1]) if records else TimestampMs(0)
         run = RecordedRun(headers=headers, records=records, ended_ms=ended_ms)
         self._overdue: deque[Late] = deque()
+        self._in_step: dict[int, list[Late]] = {}
+        """`id` of a record -> what is due in its step."""
         self._wrong: str | None = None
         """Why it cannot be told; who reads a record by itself says better what is wrong with it."""
         try:
-            self._overdue.extend(sorted(_overdue(run)))
+            late = list(_overdue(run))
         except (RockethaError, LookupError, TypeError, ValueError) as error:
             self._wrong = f"{type(error).__name__}: {error}"
+            return
+        self._overdue.extend(sorted(one for one, step in late if step is None))
+        for one, step in late:
+            if step is not None:
+                self._in_step.setdefault(id(step), []).append(one)
 
     def before(self, record: NodeRecord) -> Iterator[Late]:
         """Yield what is overdue when a record comes.
@@ -81,8 +98,12 @@ class MissedOfEscape:
         while self._overdue and self._overdue[0].by_ms < time_ms(record):
             yield self._overdue.popleft()
 
+    def behind(self, record: NodeRecord) -> Iterator[Late]:
+        """Yield what was due in the step of a record."""
+        yield from self._in_step.get(id(record), ())
 
-def _overdue(run: RecordedRun) -> Iterator[Late]:
+
+def _overdue(run: RecordedRun) -> Iterator[tuple[Late, NodeRecord | None]]:
     for obligation in ESCAPE:
         action = _ACTIONS.get(obligation.name)
         if action is None:
@@ -90,4 +111,4 @@ def _overdue(run: RecordedRun) -> Iterator[Late]:
         for due in obligation.dues(run):
             is_meant = due.step is None or action not in _IN_TIME
             if is_meant and due.is_missed and due.by_ms < run.ended_ms:
-                yield Late(due.by_ms, due.node, action, due.of)
+                yield Late(due.by_ms, due.node, action, due.of), due.step

@@ -35,7 +35,7 @@ from rocketha.recording.record import (
     SentMessage,
 )
 from rocketproof.protocols.escape.follower import EscapeFollower
-from rocketproof.protocols.escape.missed import MissedOfEscape
+from rocketproof.protocols.escape.missed import Late, MissedOfEscape
 from rocketproof.protocols.escape.seen import Layout, SlaveSeen, TraceKind
 from rocketproof.record_projection import RecordProjection, read_field, sequence_after
 from rocketproof.recorded_tables import written_tables
@@ -173,11 +173,18 @@ class EscapeRecords(RecordProjection):
         return whole
 
     def take(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
-        """Make the events of a record, and before them of what is overdue by then."""
+        """Make the events of a record, and around them of what is missed by then."""
         assert self._missed is not None, "the records are not prepared"
-        for late in self._missed.before(record):
+        self._misses(self._missed.before(record))
+        self._take(record, received)
+        self._misses(self._missed.behind(record))
+
+    def _misses(self, late: Iterable[Late]) -> None:
+        for one in late:
             for follower in self._followers:
-                follower.misses(late.node, late.action, late.of)
+                follower.misses(one.node, one.action, one.of)
+
+    def _take(self, record: NodeRecord, received: Sequence[SentMessage]) -> None:
         match self._settings[record.node]:
             case _SlaveSettings():
                 self._of_slave(record, [message.id for message in received])

@@ -1,0 +1,46 @@
+"""What cores of Escape may leave out, for tests of who notices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from rocketha.escape import master, pops, slave
+from rocketha.escape.events import Done
+from rocketha.formats.broker_requests import BrokerCode
+from rocketha.runtime.effects import Respond
+from rocketha.runtime.events import RequestArrived
+
+__all__ = [
+    "gives_without_a_check_point",
+    "learns_nothing",
+    "leaves_signs_unanswered",
+    "takes_no_word",
+]
+
+
+def gives_without_a_check_point(patch: pytest.MonkeyPatch) -> None:
+    """Give a consumer what it pops, whatever the master says of the check point."""
+    patch.setattr(pops, "is_put_ok", lambda _: True)
+
+
+def learns_nothing(patch: pytest.MonkeyPatch) -> None:
+    """Know the masters of before, while it acts, whatever the name server says."""
+    whole: Any = vars(slave)["_knows"]
+
+    def knows(state: Any, known: Any) -> Any:
+        return Done(state) if state.acts else whole(state, known)
+
+    patch.setattr(slave, "_knows", knows)
+
+
+def leaves_signs_unanswered(event: Any, one: Any) -> Any:
+    """Answer no sign of life of a producer."""
+    is_sign = isinstance(event, RequestArrived) and event.command.code == BrokerCode.HEART_BEAT
+    return None if is_sign and isinstance(one, Respond) else one
+
+
+def takes_no_word(patch: pytest.MonkeyPatch) -> None:
+    """Take it of no half message that it has ended."""
+    patch.setattr(master, "appended_end", lambda state, *_, **__: (state, ()))
