@@ -358,6 +358,12 @@ EndAll(b, S) ==
 
   /\ UNCHANGED vars
 
+\* A broker that hears what it is takes it.
+KeepRole(b) ==
+  /\ ~up[b] \/ role[b] = RoleOf(b)
+
+  /\ UNCHANGED vars
+
 \* Here is no time: a broker has not done for too long what it is to do again and again, register,
 NoRegistration(b) ==
   /\ ~up[b] \/ ~KnowsRole(b)
@@ -382,13 +388,20 @@ NoSign(n, S) ==
 
   /\ UNCHANGED vars
 
+\* Or it takes for silent who has said that it lives.
+TakeForSilent(n, b) ==
+  /\ \A e \in table[n] : e.b # b
+
+  /\ UNCHANGED vars
+
 Says(n) ==
+  \/ \E b \in Broker : TakeForSilent(n, b)
   \/ LeaveUnanswered(n) \/ AnswerMembers(n, Members(n)) \/ \E S \in SUBSET Broker : NoSign(n, S)
   \/ \E b \in Broker, id \in Broker \cup {0} : AnswerRegistration(n, b, id, MasterFor(n, b, id))
   \/ \E b, who \in Broker, id \in Broker \cup {0}, gone \in SUBSET Broker : TellSmallest(n, b, id, who, gone)
   \/ \E b \in Broker : EndRegistration(b, n, role[b].id)
 BrokerSays(b) ==
-  NoRegistration(b) \/ NoHeartbeat(b) \/ NoPoll(b) \/ \E S \in SUBSET NameServer : EndAll(b, S)
+  KeepRole(b) \/ NoRegistration(b) \/ NoHeartbeat(b) \/ NoPoll(b) \/ \E S \in SUBSET NameServer : EndAll(b, S)
 SayingServers == {n \in NameServer : Explored("Says", n)}
 SayingBrokers == {b \in Broker : Explored("Says", b)}
 

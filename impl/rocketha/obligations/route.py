@@ -12,6 +12,8 @@
 | masters named             | a name server | to each slave that registers, in its answer          |
 | the silent left out       | a name server | of each answer, once a broker has said nothing for   |
 |                           |               | its time, a scan and the wait for a removal          |
+| the heard kept            | a name server | who is taken for silent has said nothing for its     |
+|                           |               | time                                                 |
 | the gone heard no more    | a name server | over the channel of a broker that it takes for gone: |
 |                           |               | it has ended, or the name server closes it           |
 | notices in full           | a name server | each says where the smallest brokerId is, and who    |
@@ -40,10 +42,11 @@ from rocketha.obligations.obligation import Due, Obligation, RecordedRun, due_in
 from rocketha.recording.record import RESPONSE, STARTED, NodeRecord, SentMessage
 from rocketha.types import MASTER, TimestampMs
 
-__all__ = ["AGAIN", "ROLES", "ROUTE", "silent_named"]
+__all__ = ["AGAIN", "REFUSED", "ROLES", "ROUTE", "VERSIONS", "heard_taken", "silent_named"]
 
 _SHUTDOWN: Final = "ShutdownWanted"
-_ENDED: Final = frozenset({"ConnectionLost", "SilentFound"})
+_SILENT: Final = "SilentFound"
+_ENDED: Final = frozenset({"ConnectionLost", _SILENT})
 """What makes a name server take a broker for gone that has not said so."""
 _ANSWERED: Final = frozenset(
     {NameServerCode.REGISTER_BROKER, NameServerCode.GET_BROKER_MEMBER_GROUP}
@@ -271,29 +274,55 @@ def _silent_left_out(run: RecordedRun) -> Iterator[Due]:
 
 def silent_named(run: RecordedRun) -> Iterator[tuple[NodeRecord, list[str]]]:
     """Yield each answer of a name server, and whom it names that has been silent for too long."""
-    messages = run.messages
     for name_server, settings in _nodes(run, "name server"):
         patience_ms = settings["scan_not_active_ms"] + settings["removal_ms"]
-        signs: dict[str, int] = {}
-        """Until when each broker may be told of."""
-        silent_ms: dict[str, int] = {}
-        for record in run.by_node[name_server]:
-            at_ms = time_ms(record)
-            if record.event == STARTED:
-                signs.clear()
-            for received in record.received:
-                message = messages[received]
-                if message.code in _SIGNS:
-                    address = message.fields["brokerAddr"]
-                    silent = message.fields.get("heartbeatTimeoutMillis")
-                    silent_ms[address] = int(silent or silent_ms.get(address, 0))
-                    signs[address] = at_ms + silent_ms[address] + patience_ms
-            for heard in record.heard:
-                if heard["is"] == "VersionAsked" and heard["address"] in signs:
-                    address = heard["address"]
-                    signs[address] = at_ms + silent_ms[address] + patience_ms
-            for found in _told(record, messages):
-                yield record, [one for one in sorted(found) if signs.get(one, -1) < at_ms]
+        for record, silent_ms in _silent(run, name_server):
+            until_ms = time_ms(record) - patience_ms
+            for found in _told(record, run.messages):
+                yield record, [one for one in sorted(found) if silent_ms.get(one, -1) < until_ms]
+
+
+def _silent(
+    run: RecordedRun, name_server: str, signs: frozenset[NameServerCode] = _SIGNS
+) -> Iterator[tuple[NodeRecord, dict[str, int]]]:
+    """Yield each record, and from when on each broker that has given a sign counts as silent."""
+    silent_ms: dict[str, int] = {}
+    patience_ms: dict[str, int] = {}
+    for record in run.by_node[name_server]:
+        if record.event == STARTED:
+            silent_ms = {}
+        for received in record.received:
+            message = run.messages[received]
+            if message.code in _SIGNS:
+                address = message.fields["brokerAddr"]
+                said = message.fields.get("heartbeatTimeoutMillis")
+                patience_ms[address] = int(said or patience_ms.get(address, 0))
+                if message.code in signs:
+                    silent_ms[address] = time_ms(record) + patience_ms[address]
+        for heard in record.heard:
+            if heard["is"] == "VersionAsked" and heard["address"] in silent_ms:
+                silent_ms[heard["address"]] = time_ms(record) + patience_ms[heard["address"]]
+        yield record, silent_ms
+
+
+def heard_taken(run: RecordedRun) -> Iterator[tuple[NodeRecord, str, bool]]:
+    """Yield whom a name server takes for silent, and whether its time is over.
+
+    Of registrations some are not taken; whoever sends them says besides that it lives.
+    """
+    beats = frozenset({NameServerCode.BROKER_HEARTBEAT})
+    for name_server, _ in _nodes(run, "name server"):
+        for record, silent_ms in _silent(run, name_server, beats):
+            if record.event == _SILENT and record.state.get("removals"):
+                address = record.state["removals"][-1]["meant"]["address"]
+                yield record, address, silent_ms.get(address, -1) < time_ms(record)
+
+
+def _heard_kept(run: RecordedRun) -> Iterator[Due]:
+    for record, address, is_silent in heard_taken(run):
+        yield due_in_step(
+            record, f"keep {address}, which has said that it lives", is_done=is_silent
+        )
 
 
 def _heard_no_more(run: RecordedRun) -> Iterator[Due]:
@@ -412,6 +441,8 @@ AGAIN: Final = {
     NameServerCode.GET_BROKER_MEMBER_GROUP: Obligation(name="polls repeated", dues=_polls_repeated),
 }
 """What brokers say again and again."""
+REFUSED: Final = Obligation(name="outsiders refused", dues=_refused)
+VERSIONS: Final = Obligation(name="versions compared", dues=_versions_compared)
 ROUTE: Final = (
     ROLES,
     *AGAIN.values(),
@@ -420,9 +451,10 @@ ROUTE: Final = (
     Obligation(name="answers to requests", dues=_answers),
     Obligation(name="masters named", dues=_masters_named),
     Obligation(name="the silent left out", dues=_silent_left_out),
+    Obligation(name="the heard kept", dues=_heard_kept),
     Obligation(name="the gone heard no more", dues=_heard_no_more),
     Obligation(name="notices in full", dues=_notices_in_full),
-    Obligation(name="versions compared", dues=_versions_compared),
-    Obligation(name="outsiders refused", dues=_refused),
+    VERSIONS,
+    REFUSED,
 )
 """All that brokers and name servers owe."""

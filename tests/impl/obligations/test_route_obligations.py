@@ -110,6 +110,10 @@ def _is_always_new(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(routes, "data_version", lambda *_: QueryDataVersionResult(changed=True))
 
 
+def _hears_no_sign(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(core, "heard", lambda state, *_, **__: state)
+
+
 def _tells_of_another(event: Any, one: Any) -> Any:
     del event
     if not isinstance(one, TellMinBrokerId):
@@ -148,6 +152,7 @@ def _supports_all(event: Any, one: Any) -> Any:
         (_names_nobody, "masters named"),
         (_tells_of_everybody, "the silent left out"),
         (_drops(NameServerCore, After, after=ScanDue), "the silent left out"),
+        (_hears_no_sign, "the heard kept"),
         (_drops(NameServerCore, CloseChannel), "the gone heard no more"),
         (_ends_another, "the gone heard no more"),
         (changes(NameServerCore, _tells_of_another), "notices in full"),

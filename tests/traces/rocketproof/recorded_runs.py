@@ -90,7 +90,7 @@ SUBJECTS: Final[dict[str, Subject]] = {
             Bug.B42: 2,
             Bug.B44: 0,
         },
-        passed_by=frozenset(),
+        passed_by=frozenset({"KeepRole"}),
         unseen={},
     ),
     "epoch_truncation": Subject(

@@ -10,14 +10,24 @@ from typing import Any, Final, TypeAlias
 import msgspec
 import pytest
 
+from rocketha.acting import core as acting_core
+from rocketha.acting.core import ActingDone
+from rocketha.acting.rules import Role
+from rocketha.acting.state import ActingState
 from rocketha.formats.name_server_codes import NameServerCode
+from rocketha.formats.name_server_requests import QueryDataVersionResult
+from rocketha.nameserver import core, routes
 from rocketha.recording.merge import merge
 from rocketha.recording.node_log import NodeLog
 from rocketha.recording.record import SentMessage
+from rocketha.sim.engine.options import SimOptions
+from rocketha.sim.engine.random_source import UNRESTRICTED
+from rocketha.types import TimestampMs
 from rocketproof.protocols import PROTOCOLS
 from rocketproof.protocols.route.records import RouteRecords
 from rocketproof.protocols.route.said import SAID
 from rocketproof.record_projection import record_of_event
+from rocketproof.schedule import Scheduled
 from tests.traces.rocketproof.recorded_runs import judged, recorded, rewritten
 from tlatrace.judgement.verdict import Conforms, Diverges
 from tlatrace.trace import Event, Trace
@@ -170,3 +180,46 @@ def test_what_is_missed_of_who_runs_and_is_found_diverges() -> None:
 
     assert all(isinstance(verdict, Diverges) for verdict in judged(wrong))
     assert all(isinstance(verdict, Conforms) for verdict in judged(right))
+
+
+def traces_of(seed: int) -> tuple[Trace, ...]:
+    scheduled = Scheduled(protocol="route", seed=seed, options=SimOptions(), schedule=UNRESTRICTED)
+    return PLUG.recorded_traces(scheduled)
+
+
+@pytest.mark.java
+def test_a_broker_that_stays_what_it_was_told_not_to_be_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    whole = acting_core.learn_role
+
+    def stays(state: ActingState, role: Role, *, now_ms: TimestampMs) -> ActingDone:
+        return ActingDone(state) if state.role else whole(state, role, now_ms=now_ms)
+
+    monkeypatch.setattr(acting_core, "learn_role", stays)
+
+    verdicts = [verdict for seed in range(3) for verdict in judged(traces_of(seed))]
+
+    assert "KeepRole" in {one.action for one in verdicts if isinstance(one, Diverges)}
+
+
+@pytest.mark.java
+def test_a_name_server_that_answers_outsiders_otherwise_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(routes, "data_version", lambda *_: QueryDataVersionResult(changed=True))
+
+    verdicts = [verdict for seed in range(3) for verdict in judged(traces_of(seed))]
+
+    assert "LeaveUnanswered" in {one.action for one in verdicts if isinstance(one, Diverges)}
+
+
+@pytest.mark.java
+def test_a_name_server_that_takes_who_is_heard_for_silent_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(core, "heard", lambda state, *_, **__: state)
+
+    verdicts = [verdict for seed in range(3) for verdict in judged(traces_of(seed))]
+
+    assert "TakeForSilent" in {one.action for one in verdicts if isinstance(one, Diverges)}

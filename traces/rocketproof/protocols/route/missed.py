@@ -13,7 +13,7 @@ from typing import Final
 from rocketha.errors import RockethaError
 from rocketha.formats.name_server_codes import NameServerCode
 from rocketha.obligations.obligation import RecordedRun, time_ms
-from rocketha.obligations.route import AGAIN, ROLES, silent_named
+from rocketha.obligations.route import AGAIN, REFUSED, ROLES, VERSIONS, heard_taken, silent_named
 from rocketha.recording.record import NodeHeader, NodeRecord, RecordError
 from rocketha.types import TimestampMs
 
@@ -38,11 +38,18 @@ class MissedOfRoutes:
         run = RecordedRun(headers=known, records=records, ended_ms=ended_ms)
         self._overdue: deque[tuple[TimestampMs, str, str]] = deque()
         self._named: dict[int, list[str]] = {}
+        self._taken: dict[int, str] = {}
+        self._answered_wrong: set[int] = set()
+        """`id` of each record of a name server that answers an outsider otherwise than it is."""
         self._wrong: str | None = None
         """Why it cannot be told; who reads a record by itself says better what is wrong with it."""
         try:
             self._overdue.extend(sorted(_overdue(run)))
             self._named = {id(record): gone for record, gone in silent_named(run) if gone}
+            self._taken = {
+                id(record): address for record, address, done in heard_taken(run) if not done
+            }
+            self._answered_wrong = {id(record) for record in _answered_wrong(run)}
         except (RockethaError, LookupError, TypeError, ValueError) as error:
             self._wrong = f"{type(error).__name__}: {error}"
 
@@ -60,6 +67,21 @@ class MissedOfRoutes:
     def silent(self, record: NodeRecord) -> Sequence[str]:
         """Return whom a name server tells of in a step that it has not heard for too long."""
         return self._named.get(id(record), ())
+
+    def taken(self, record: NodeRecord) -> str | None:
+        """Return the broker that a name server takes for silent though it is heard."""
+        return self._taken.get(id(record))
+
+    def is_answered_wrong(self, record: NodeRecord) -> bool:
+        """Tell whether a name server has answered an outsider otherwise than it is, or nobody."""
+        return id(record) in self._answered_wrong
+
+
+def _answered_wrong(run: RecordedRun) -> Iterator[NodeRecord]:
+    for obligation in (REFUSED, VERSIONS):
+        for due in obligation.dues(run):
+            if due.is_missed and due.step is not None:
+                yield due.step
 
 
 def _overdue(run: RecordedRun) -> Iterator[tuple[TimestampMs, str, str]]:

@@ -8,6 +8,7 @@
 |                                             | that it does                                    |
 | `role`, `version`, `min_broker_id`,         | what a broker has                               |
 | `serves`                                    |                                                 |
+| RoleLearned without a change of `role`      | KeepRole                                        |
 | NameServerLost                              | a connection that is gone                       |
 | `groups`, `removals`                        | what a name server has                          |
 | RouteAnswer that it `answered`              | what a client was told                          |
@@ -42,6 +43,7 @@ from tlatrace.values import State, Value, tla_set
 __all__ = ["RouteRecords"]
 
 _ELECTED: Final = "Elected"
+_LEARNED: Final = "RoleLearned"
 _LOST: Final = "NameServerLost"
 _REMOVES: Final = "RemovalDue"
 _ROUTE: Final = "RouteAnswer"
@@ -241,6 +243,8 @@ class RouteRecords(RecordProjection):
             received=received,
             sent=record.sent,
         )
+        if record.event == _LEARNED and "role" not in record.state:
+            self._act(node, "KeepRole", self._brokers[node])
 
     def _of_server(self, record: NodeRecord, received: Sequence[str]) -> None:
         node = record.node
@@ -264,6 +268,11 @@ class RouteRecords(RecordProjection):
             found=found,
         )
         assert self._missed is not None
+        taken = self._missed.taken(record)
+        if taken is not None:
+            self._act(node, "TakeForSilent", node, self._brokers[taken])
+        if self._missed.is_answered_wrong(record):
+            self._act(node, "LeaveUnanswered", node)
         silent = [self._brokers[one] for one in self._missed.silent(record)]
         if silent:
             self._act(node, "NoSign", node, tla_set(silent))
