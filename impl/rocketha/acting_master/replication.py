@@ -36,10 +36,6 @@ class BrokerLog(LogView, Protocol):
         """Read bytes of the log. Raises: CommitLogError"""
         ...
 
-    def is_record_boundary(self, offset: Offset) -> bool:
-        """Tell whether a record, or a filler, begins or ends at an offset of the log."""
-        ...
-
 
 def ask_log(state: BrokerState, log: BrokerLog) -> BrokerDone:
     """Ask the master for the rest of its log, if there is one; a slave that acts does not."""

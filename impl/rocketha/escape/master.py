@@ -97,6 +97,10 @@ class LogView(Protocol):
         """Read the records that lie between two offsets."""
         ...
 
+    def is_record_boundary(self, offset: Offset) -> bool:
+        """Tell whether a record, or a filler, begins or ends at an offset of the log."""
+        ...
+
 
 def fresh(options: MasterOptions, log: LogView, *, now_ms: TimestampMs) -> MasterState:
     """Return what a master knows that has just started: what its log says."""
@@ -238,10 +242,15 @@ def _flushed(state: MasterState, log: LogView) -> Step:
 
 
 def dispatch(state: MasterState, log: LogView) -> MasterState:
-    """Look at what has come to the log, as far as it is on the disk. Source: ReputMessageService"""
+    """Look at what has come to the log, as far as it is on the disk, and pass filler by.
+
+    Source: ReputMessageService
+    """
     for record in log.records(state.dispatched, log.flushed_offset):
         end = Offset(record.offset + record.size)
         state = _look_at(replace(state, dispatched=end), record)
+    if log.is_record_boundary(log.flushed_offset):
+        state = replace(state, dispatched=max(state.dispatched, log.flushed_offset))
     return state
 
 

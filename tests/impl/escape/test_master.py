@@ -53,19 +53,23 @@ SIZE = 100
 
 
 class Log:
-    """The log of a master, all records of one size."""
+    """The log of a master, all records of one size; at its end there may be filler."""
 
     def __init__(self) -> None:
         self.messages: list[Message] = []
         self.flushed = 0
+        self.filler = 0
 
     @property
     def max_phy_offset(self) -> Offset:
-        return Offset(SIZE * len(self.messages))
+        return Offset(SIZE * len(self.messages) + self.filler)
 
     @property
     def flushed_offset(self) -> Offset:
-        return Offset(SIZE * self.flushed)
+        return Offset(SIZE * self.flushed + self.filler)
+
+    def is_record_boundary(self, offset: Offset) -> bool:
+        return offset % SIZE == 0 or offset == self.max_phy_offset
 
     def records(self, start: int = 0, end: int | None = None) -> Iterator[Record]:
         for at, message in enumerate(self.messages):
@@ -331,6 +335,18 @@ def test_what_nobody_has_acknowledged_in_time_is_delivered_again_once() -> None:
     for one in (master, Master(master.log)):
         one.step(ReviveDue(), NOW + 900)
     assert len(master.topics) == 2
+
+
+def test_a_master_whose_log_ends_with_filler_delivers_again() -> None:
+    """A power cut has taken the record behind it, which began another file."""
+    log = stored(POINT).log
+    log.filler = 57
+    master = Master(log)
+
+    master.step(ReviveDue(), NOW + 500)
+
+    assert master.state.dispatched == SIZE + 57
+    assert master.topics[1:] == ["%RETRY%audit_orders"]
 
 
 @pytest.mark.parametrize("messages", [(POINT, ACK), (ACK, POINT)])

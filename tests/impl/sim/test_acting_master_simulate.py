@@ -79,6 +79,11 @@ def test_the_same_seed_gives_the_same_run(runs: Runs) -> None:
     assert watch.lines == runs[2][1].lines
 
 
+def test_a_master_whose_log_ends_with_filler_comes_back_to_life() -> None:
+    """A power cut takes what it had appended behind the filler, in another file."""
+    assert run(3251)[0].report.converged
+
+
 def test_all_is_well_in_the_end(runs: Runs) -> None:
     assert [one.report.seed for one, _ in runs if not one.report.converged] == []
     assert len(kept(runs)) == len(runs)
