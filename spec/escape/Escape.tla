@@ -416,6 +416,12 @@ NoFlush(m) ==
 
   /\ UNCHANGED vars
 
+\* gives each record the place behind the one before,
+NoPlace(m) ==
+  /\ ~alive[m]
+
+  /\ UNCHANGED vars
+
 \* answers a put,
 NoAnswer(r, m) ==
   /\ ~alive[m] \/ r \notin Record

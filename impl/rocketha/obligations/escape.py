@@ -23,17 +23,18 @@ Source: broker/failover `EscapeBridge`; broker/schedule `ScheduleMessageService`
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
 
+from rocketha.escape.state import HALF_KEY, delay_key
 from rocketha.formats.broker_requests import BrokerCode, BrokerResponse
 from rocketha.formats.due_messages import PRODUCER_GROUP, TRANSACTION_BITS, UNIQ_KEY
 from rocketha.formats.message import properties_of
 from rocketha.formats.name_server_codes import NameServerCode
-from rocketha.formats.offset_tables import TableKind, pull_offsets
+from rocketha.formats.offset_tables import QueueKey, TableKind, pull_offsets
 from rocketha.formats.pop_messages import is_revive_topic
 from rocketha.obligations.escape_masters import MASTERS_AND_PRODUCERS, log_items, nodes_of
 from rocketha.obligations.obligation import Due, Obligation, RecordedRun, due_in_step
@@ -254,25 +255,34 @@ def _is_full(message: SentMessage, inner: str, halves: set[str]) -> bool:
 
 def _passed_stays(run: RecordedRun) -> Iterator[Due]:
     slave = _slave(run)
-    for service, kind in enumerate(_KINDS):
-        written_ms = [
-            one.at_ms
-            for one in slave.seen
-            if any(did["is"] == "Written" and did["path"] == kind for did in one.record.stored)
-        ]
+    keys = (delay_key(slave.settings["level"]), HALF_KEY)
+    for service, (kind, key) in enumerate(zip(_KINDS, keys, strict=True)):
+        written = [(ms, offsets.get(key, 0)) for ms, offsets in _written(slave, kind)]
         for one in slave.seen:
             if one.begins_or_ends or not _passes(one, service):
                 continue
             by_ms = TimestampMs(one.at_ms + slave.settings["persist_ms"])
+            passed = one.state["progress"][service]
             if run.runs_until_ms(slave.name, one.at_ms) > by_ms:
+                later = (ms for ms, offset in written if one.at_ms <= ms and passed <= offset)
                 yield Due(
                     node=slave.name,
                     since_ms=one.at_ms,
                     by_ms=by_ms,
-                    what=f"write {kind}",
+                    what=f"write that {passed} are passed into {kind}",
                     of=str(service),
-                    done_ms=next((ms for ms in written_ms if ms >= one.at_ms), None),
+                    done_ms=next(later, None),
                 )
+
+
+def _written(
+    slave: _Slave, kind: TableKind
+) -> Iterator[tuple[TimestampMs, Mapping[QueueKey, int]]]:
+    """Yield when a table was written, and what is in it."""
+    for one in slave.seen:
+        for did in one.record.stored:
+            if did["is"] == "Written" and did["path"] == kind:
+                yield one.at_ms, pull_offsets(kind, b64decode(did["data"])).offsets
 
 
 def _passes(seen: Seen, service: int) -> bool:
@@ -283,12 +293,7 @@ def _passes(seen: Seen, service: int) -> bool:
 def _given_stays(run: RecordedRun) -> Iterator[Due]:
     """How far consumers are that pop is written, with the message or some time behind it."""
     slave = _slave(run)
-    written = [
-        (one.at_ms, pull_offsets(TableKind.CONSUMER, b64decode(did["data"])).offsets)
-        for one in slave.seen
-        for did in one.record.stored
-        if did["is"] == "Written" and did["path"] == TableKind.CONSUMER
-    ]
+    written = list(_written(slave, TableKind.CONSUMER))
     for one in slave.seen:
         for told in _told(one):
             by_ms = TimestampMs(one.at_ms + slave.settings["persist_ms"])

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from rocketha.escape import master, pops, slave
-from rocketha.escape.events import Done
+from rocketha.escape.events import Done, PoppedHere
 from rocketha.formats.broker_requests import BrokerCode
-from rocketha.runtime.effects import Respond
+from rocketha.runtime.effects import AppendMessage, Respond
 from rocketha.runtime.events import RequestArrived
 
 __all__ = [
     "gives_without_a_check_point",
     "learns_nothing",
+    "leaves_a_place_free",
     "leaves_signs_unanswered",
     "takes_no_word",
 ]
@@ -44,3 +46,11 @@ def leaves_signs_unanswered(event: Any, one: Any) -> Any:
 def takes_no_word(patch: pytest.MonkeyPatch) -> None:
     """Take it of no half message that it has ended."""
     patch.setattr(master, "appended_end", lambda state, *_, **__: (state, ()))
+
+
+def leaves_a_place_free(event: Any, one: Any) -> Any:
+    """Give records of a master's own pops the place behind the next one."""
+    if not (isinstance(event, PoppedHere) and isinstance(one, AppendMessage)):
+        return one
+    message = one.message
+    return replace(one, message=replace(message, queue_offset=message.queue_offset + 1))

@@ -61,7 +61,7 @@ _SAID_OF_BROKERS: Final = frozenset(
 
 _MISSED_OF_A_SLAVE: Final = frozenset(
     {"GiveUnheld", "LeaveConsumer", "NoAnswer", "NoAsk", "NoCheck", "NoFlush", "NoLearn"}
-    | {"NoPut", "NoRevive", "NoSave", "NoSign", "NoWord"}
+    | {"NoPlace", "NoPut", "NoRevive", "NoSave", "NoSign", "NoWord"}
 )
 """What is overdue, which records of escape show and whole states do not."""
 _SAID_OF_MEMBERS: Final = frozenset(

@@ -343,7 +343,7 @@ class EscapeFollower:
         match action:
             case "NoAsk" | "NoLearn":
                 return ()
-            case "NoSign" | "NoFlush":
+            case "NoSign" | "NoFlush" | "NoPlace":
                 return (node,)
             case "LeaveConsumer" if self._kind is TraceKind.POPS:
                 return ()

@@ -10,6 +10,7 @@
 | pops held            | GiveUnheld                                   | pops                     |
 | signs answered       | NoSign                                       | all                      |
 | written through      | NoFlush                                      | all                      |
+| places in queues     | NoPlace                                      | all                      |
 | puts answered        | NoAnswer: of a record, not of pops           | its service              |
 | halves asked for     | NoCheck                                      | half messages            |
 | words taken          | NoCheck                                      | half messages            |
@@ -44,6 +45,7 @@ _ACTIONS: Final = {
     "pops held": "GiveUnheld",
     "signs answered": "NoSign",
     "written through": "NoFlush",
+    "places in queues": "NoPlace",
     "puts answered": "NoAnswer",
     "halves asked for": "NoCheck",
     "words taken": "NoCheck",
