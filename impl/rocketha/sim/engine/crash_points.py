@@ -63,7 +63,7 @@ class DiskUse:
     """What an effect, or a start, of a node has done to its disk."""
 
     number: int
-    """Counted from 1, effects and starts together."""
+    """Counted from 1, effects, starts and ends together."""
     what: str
     """The name of the effect, or `START`, `DISCARD` or `STOP`."""
     operations: list[str] = field(default_factory=list)
