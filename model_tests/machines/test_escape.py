@@ -47,6 +47,13 @@ def nodes(model: str, kind: TraceKind, *bugs: Bug) -> Callable[[], StutteringEsc
     return lambda: StutteringEscape(model, kind, frozenset(bugs))
 
 
+_MISSED: Final = frozenset(
+    {"GiveUnheld", "LeaveConsumer", "Missed", "NoAnswer", "NoAsk", "NoCheck", "NoFlush", "NoLearn"}
+    | {"NoPlace", "NoPut", "NoRevive", "NoSave", "NoSign", "NoWord", "RefuseAck"}
+)
+"""What changes nothing, and finite models leave out."""
+
+
 def driven(kind: TraceKind, *bugs: Bug) -> type[ModelMachine]:
     model = MODELS[kind]
     return machine(moves(model, kind), nodes(model, kind, *bugs), goals=goals(kind))
@@ -65,7 +72,8 @@ def test_the_cores_take_the_steps_of_the_specification(kind: TraceKind) -> None:
 def test_every_action_is_taken_but_the_one_that_no_slave_takes() -> None:
     taken = _OF_ALL.union(*_OF.values())
     model = moves(MODELS[DELAYED], DELAYED).model
-    assert {name for name in model.actions if model.calls(name)} - taken == {"PutHere"}
+    left = {name for name in model.actions if model.calls(name)} - taken
+    assert left == {"PutHere"} | _MISSED
 
 
 def test_the_cores_can_take_steps_of_every_kind() -> None:

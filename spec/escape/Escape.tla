@@ -404,6 +404,12 @@ GiveUnheld(p) ==
 
   /\ UNCHANGED vars
 
+\* While it acts it refuses an ACK at once only where no master may have it.
+RefuseAck(p) ==
+  /\ ~up \/ ~acts \/ ckAt[p] = None \/ \A m \in Targets : ~MayAck(p, m)
+
+  /\ UNCHANGED vars
+
 \* A master answers a sign of life,
 NoSign(m) ==
   /\ ~alive[m]
@@ -446,6 +452,13 @@ NoWord(h) ==
 
   /\ UNCHANGED vars
 
+Missed ==
+  \/ NoAsk \/ NoLearn \/ NoSave \/ LeaveConsumer
+  \/ \E r \in Record : NoPut(r) \/ \E m \in Master : NoAnswer(r, m)
+  \/ \E h \in Half : NoWord(h) \/ \E m \in Master : NoCheck(h, m)
+  \/ \E p \in Pop : GiveUnheld(p) \/ RefuseAck(p) \/ \E m \in Master : NoRevive(p, m)
+  \/ \E m \in Master : NoSign(m) \/ NoFlush(m) \/ NoPlace(m)
+
 -----------------------------------------------------------------------------
 Next ==
   \/ \E is \in BOOLEAN : Act(is)
@@ -459,6 +472,7 @@ Next ==
   \/ \E p \in Pop, m \in Master : CheckPoint(p, m) \/ StoreCheckPoint(p, m) \/ Revive(p, m)
   \/ \E p \in Pop, m \in Master : Acknowledge(p, m) \/ StoreAck(p, m)
   \/ \E p \in Pop : Accept(p)
+  \/ Explored("Missed", None) /\ Missed
 
 Spec == Init /\ [][Next]_vars
 ===============================================================================

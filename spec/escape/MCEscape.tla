@@ -9,6 +9,7 @@ AnyOrder ==
 
 Bounded(action, x) ==
   CASE action = "PutHere" -> MayPutHere(x) /\ x \notin own
+    [] action = "Missed" -> FALSE
     [] OTHER -> TRUE
 
 \* Masters do not die, and the slave knows them.

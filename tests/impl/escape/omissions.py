@@ -18,6 +18,7 @@ __all__ = [
     "learns_nothing",
     "leaves_a_place_free",
     "leaves_signs_unanswered",
+    "refuses_acks",
     "takes_no_word",
 ]
 
@@ -54,3 +55,8 @@ def leaves_a_place_free(event: Any, one: Any) -> Any:
         return one
     message = one.message
     return replace(one, message=replace(message, queue_offset=message.queue_offset + 1))
+
+
+def refuses_acks(patch: pytest.MonkeyPatch) -> None:
+    """Know of no master that may have an ACK."""
+    patch.setattr(pops, "_takers", lambda *_: [])

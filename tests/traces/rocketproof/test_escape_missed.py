@@ -22,6 +22,7 @@ from tests.impl.escape.omissions import (
     learns_nothing,
     leaves_a_place_free,
     leaves_signs_unanswered,
+    refuses_acks,
     takes_no_word,
 )
 from tests.impl.omissions import Patch, changes, drops, sleeps
@@ -40,6 +41,7 @@ OMISSIONS: Final[dict[str, Patch]] = {
     "LeaveConsumer": drops(SlaveCore, Respond, after=ResponseArrived),
     "GiveUnheld": gives_without_a_check_point,
     "NoSign": changes(MasterCore, leaves_signs_unanswered),
+    "RefuseAck": refuses_acks,
     "NoPlace": changes(MasterCore, leaves_a_place_free),
     "NoFlush": drops(MasterCore, RequestFlush, after=PoppedHere),
     "NoAnswer": drops(MasterCore, Respond, after=LogFlushed),

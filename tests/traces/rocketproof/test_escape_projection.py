@@ -51,6 +51,7 @@ ACTIONS = {
     *("Init", "Act", "LearnRoute", "Put", "StorePut", "HearPut", "FailPut", "Pass", "Save"),
     *("Stop", "Start", "Die", "Return", "End", "Check"),
     *("CheckPoint", "StoreCheckPoint", "Acknowledge", "StoreAck", "Accept", "Revive"),
+    "RefuseAck",
 }
 
 

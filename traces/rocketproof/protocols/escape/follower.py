@@ -126,8 +126,9 @@ class EscapeFollower:
         received: Iterable[str],
         sent: Sequence[Message],
         told: Sequence[Told],
+        is_asked: bool,
     ) -> None:
-        """Take a step of the slave."""
+        """Take a step of the slave; `is_asked`: by a request, to which an answer is at once."""
         if self._slave is None:
             raise RecordError("the slave takes a step, and is down")
         self._slave = seen
@@ -157,7 +158,7 @@ class EscapeFollower:
             world.saved = seen.saved.get(self._kind, 0)
             self._tell(node, "Save")
         for answer in told:
-            self._answers(world, answer)
+            self._answers(world, answer, at_once=is_asked)
 
     def _hears(self, world: World, message: str) -> None:
         """Take the answer to a put, unless the slave has put its record again since."""
@@ -226,13 +227,15 @@ class EscapeFollower:
                 self._tell(self._layout.slave, "PutHere", record)
         self._own_length = len(log)
 
-    def _answers(self, world: World, answer: Told) -> None:
+    def _answers(self, world: World, answer: Told, *, at_once: bool) -> None:
         if self._kind is not TraceKind.POPS or not answer.is_ack:
             return
         pop = self._pop(answer.pop)
         if answer.code == BrokerResponse.SUCCESS and pop not in world.accepted:
             world.accepted.add(pop)
             self._tell(self._layout.slave, "Accept", pop)
+        elif answer.code != BrokerResponse.SUCCESS and at_once:
+            self._tell(self._layout.slave, "RefuseAck", pop)
 
     # ---- other masters ----
 

@@ -13,6 +13,7 @@ from typing import Final, assert_never
 from rocketha.escape.state import HALF_KEY, SlaveState, delay_key
 from rocketha.formats.offset_tables import TableKind
 from rocketha.recording.recorder import LongSequence
+from rocketha.runtime.events import RequestArrived
 from rocketha.sim.engine.node import FIRST_PRODUCER, broker_address
 from rocketha.sim.escape.cluster import EscapeCluster
 from rocketha.sim.escape.logged import Logged
@@ -76,9 +77,14 @@ class EscapeProjection:
         """Record the actions of a step, and the state after each."""
         for follower in self._followers.values():
             match step:
-                case SlaveStepped(received=received, sent=sent, told=told):
-                    seen = self._slave_seen(cluster)
-                    follower.slave_steps(seen, received=received, sent=sent, told=told)
+                case SlaveStepped(event=event, received=received, sent=sent, told=told):
+                    follower.slave_steps(
+                        self._slave_seen(cluster),
+                        received=received,
+                        sent=sent,
+                        told=told,
+                        is_asked=isinstance(event, RequestArrived),
+                    )
                 case SlaveStopped():
                     follower.slave_stops(self._on_disk(cluster))
                 case SlaveStarted():

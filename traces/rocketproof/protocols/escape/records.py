@@ -44,6 +44,7 @@ from tlatrace.values import State, Value
 __all__ = ["EscapeRecords"]
 
 _KINDS: Final = tuple(TraceKind)
+_REQUEST: Final = "RequestArrived"
 
 
 class _SlaveSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="slave"):
@@ -222,7 +223,13 @@ class EscapeRecords(RecordProjection):
             if record.event == STARTED:
                 follower.slave_starts(seen)
             else:
-                follower.slave_steps(seen, received=received, sent=record.sent, told=told)
+                follower.slave_steps(
+                    seen,
+                    received=received,
+                    sent=record.sent,
+                    told=told,
+                    is_asked=record.event == _REQUEST,
+                )
 
     def _of_master(self, record: NodeRecord) -> None:
         node = record.node
