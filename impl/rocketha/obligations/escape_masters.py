@@ -7,7 +7,7 @@
 | written through  | a master   | what it appends is on its disk when it flushes next             |
 | places in queues | a master   | each record has the place behind the one before in its queue    |
 | halves asked for | a master   | in each of its periods, as long as a half message has not ended |
-| words taken      | a master   | that a half message is committed or rolled back is on its disk  |
+| ends taken       | a master   | an END_TRANSACTION that commits, or rolls back, is on its disk  |
 |                  |            | when it flushes next                                            |
 | pops come again  | a master   | when the time of a check point is up and nobody acknowledges,   |
 |                  |            | and not before                                                  |
@@ -168,7 +168,7 @@ def _ended(items: list[LogItem]) -> dict[int, TimestampMs]:
     return ended
 
 
-def _words_taken(run: RecordedRun) -> Iterator[Due]:
+def _ends_taken(run: RecordedRun) -> Iterator[Due]:
     for master, settings in nodes_of(run, "master").items():
         seen = seen_of(run, master)
         items = log_items(seen)
@@ -332,7 +332,7 @@ MASTERS_AND_PRODUCERS: Final = (
     Obligation(name="written through", dues=_written_through),
     Obligation(name="places in queues", dues=_places),
     Obligation(name="halves asked for", dues=_halves_asked),
-    Obligation(name="words taken", dues=_words_taken),
+    Obligation(name="ends taken", dues=_ends_taken),
     Obligation(name="pops come again", dues=_pops_again),
     Obligation(name="checks answered", dues=_checks_answered),
     Obligation(name="signs of life", dues=_signs_of_life),

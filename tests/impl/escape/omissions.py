@@ -19,7 +19,7 @@ __all__ = [
     "leaves_a_place_free",
     "leaves_signs_unanswered",
     "refuses_acks",
-    "takes_no_word",
+    "takes_no_end",
 ]
 
 
@@ -44,8 +44,8 @@ def leaves_signs_unanswered(event: Any, one: Any) -> Any:
     return None if is_sign and isinstance(one, Respond) else one
 
 
-def takes_no_word(patch: pytest.MonkeyPatch) -> None:
-    """Take it of no half message that it has ended."""
+def takes_no_end(patch: pytest.MonkeyPatch) -> None:
+    """Append nothing of what a producer says of a half message."""
     patch.setattr(master, "appended_end", lambda state, *_, **__: (state, ()))
 
 

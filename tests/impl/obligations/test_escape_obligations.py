@@ -46,7 +46,7 @@ from tests.impl.escape.omissions import (
     learns_nothing,
     leaves_a_place_free,
     leaves_signs_unanswered,
-    takes_no_word,
+    takes_no_end,
 )
 from tests.impl.omissions import Patch, changes, drops, sleeps
 
@@ -179,7 +179,7 @@ OMISSIONS: Final[list[tuple[str, Patch]]] = [
     ("written through", drops(MasterCore, RequestFlush, after=PoppedHere)),
     ("places in queues", changes(MasterCore, leaves_a_place_free)),
     ("halves asked for", sleeps(MasterCore, CheckDue)),
-    ("words taken", takes_no_word),
+    ("ends taken", takes_no_end),
     ("pops come again", sleeps(MasterCore, ReviveDue)),
     ("pops come again", _revives_too_early),
     ("checks answered", drops(ProducerCore, SendOneWay)),

@@ -9,6 +9,7 @@ from typing import Final
 import pytest
 
 from rocketha.dledger import store
+from rocketha.dledger.snapshots import SnapshotStore
 from rocketha.sim.dledger.cluster import NullDLedgerObserver
 from rocketha.sim.dledger.simulation import SIMULATION
 from rocketha.sim.engine.crash_points import (
@@ -35,6 +36,9 @@ from rocketproof.trace_inputs import SpecChoice
 SEED: Final = 0
 """Its run saves and installs snapshots, and members come back."""
 OPTIONS: Final = SimOptions(faults=ALL_FAULTS - {Fault.CUT_IN_STEP})
+
+
+SAVE: Final = "SaveSnapshot"
 
 
 def run_of(point: CrashPoint | None = None) -> SimulatedRun:
@@ -157,6 +161,29 @@ def test_a_member_that_ends_in_order_may_end_before_its_log_is_durable(end: Faul
     found = judge_crash_point(scheduled, RunJudge(SpecChoice()))
 
     assert (found.struck, found.how) == (True, None)
+
+
+def test_a_start_that_does_not_make_durable_what_it_has_read_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The process ends before a new snapshot is durable, and power goes off behind the start."""
+    plug, seed = PROTOCOLS["dledger"], 2
+    options = plug.configured(seed)
+    use = next(use for use in plug.observe(seed, options).disk_use["b1"] if use.what == SAVE)
+    assert use.operations[-1].startswith("fsync_dir ")
+    point = CrashPoint(
+        node="b1", effect=use.number, operation=len(use.operations), end=Fault.PROCESS_CRASH
+    )
+    schedule = replace(UNRESTRICTED, crash_point=point)
+    scheduled = Scheduled(protocol="dledger", seed=seed, options=options, schedule=schedule)
+    judge = RunJudge(SpecChoice())
+
+    as_it_is = judge_crash_point(scheduled, judge)
+    monkeypatch.setattr(SnapshotStore, "recover", SnapshotStore.newest)
+    changed = judge_crash_point(scheduled, judge)
+
+    assert (as_it_is.struck, as_it_is.how) == (True, None)
+    assert (changed.struck, changed.how) == (True, How.REJECTED)
 
 
 def test_a_log_that_is_thrown_away_in_another_order_is_noticed_where_that_is_cut(

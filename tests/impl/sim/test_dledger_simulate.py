@@ -9,8 +9,9 @@ from typing import TypeAlias
 import pytest
 
 from rocketha.formats.dledger_codes import DLedgerRequestCode
-from rocketha.histories.linearizability.checker import Linearizable
+from rocketha.histories.linearizability.checker import Linearizable, NotLinearizable
 from rocketha.known_bugs import DLEDGER_BUGS
+from rocketha.sim.dledger import clients
 from rocketha.sim.dledger.cluster import DLedgerCluster, DLedgerStep
 from rocketha.sim.dledger.machine import MemberStepped
 from rocketha.sim.dledger.plan import (
@@ -247,3 +248,15 @@ def test_who_goes_on_hears_at_once_what_came_meanwhile() -> None:
 
     assert run.report.converged
     assert run.obligations.missed == ()
+
+
+def test_clients_that_take_what_may_still_happen_for_refused_are_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In run 3 an entry is agreed on whose client was told that it may be."""
+    as_it_is = simulate(SIMULATION, 3, SimOptions(), Watching()).clients.check()
+    monkeypatch.setattr(clients, "_MAY_HAPPEN", ())
+    changed = simulate(SIMULATION, 3, SimOptions(), Watching()).clients.check()
+
+    assert isinstance(as_it_is, Linearizable)
+    assert isinstance(changed, NotLinearizable)

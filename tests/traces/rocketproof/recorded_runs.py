@@ -19,6 +19,7 @@ from rocketha.sim.engine.simulation import SimulatedRun, simulate
 from rocketproof.engines import Judges, match_by_model
 from rocketproof.plug import ProtocolPlug, Run
 from rocketproof.protocols import PROTOCOLS
+from rocketproof.protocols.escape.missed import MISSED
 from rocketproof.protocols.pre_online.said import SAID
 from rocketproof.trace_inputs import SpecChoice
 from tests.source_files import ROOT
@@ -59,11 +60,6 @@ _SAID_OF_BROKERS: Final = frozenset(
 )
 """What clients hear of brokers of a group, and what is missed of them."""
 
-_MISSED_OF_A_SLAVE: Final = frozenset(
-    {"GiveUnheld", "LeaveConsumer", "NoAnswer", "NoAsk", "NoCheck", "NoFlush", "NoLearn"}
-    | {"NoPlace", "NoPut", "NoRevive", "NoSave", "NoSign", "NoWord"}
-)
-"""What is overdue, which records of escape show and whole states do not."""
 _SAID_OF_MEMBERS: Final = frozenset(
     {"AcknowledgePush", "AnswerHeartbeat", "AnswerVote", "ApplyAll", "BeginTerm", "FindOther"}
     | {"AnswerRead", "AnswerWrite", "CountHolders", "RefuseClient", "RefuseMisdirected"}
@@ -159,7 +155,7 @@ SUBJECTS: Final[dict[str, Subject]] = {
             Bug.B48: 2,
             Bug.SKIPS: 2,
         },
-        passed_by=_MISSED_OF_A_SLAVE,
+        passed_by=MISSED,
         unseen={Bug.B47: 0},
         of_records={Bug.NAMES: 2},
     ),

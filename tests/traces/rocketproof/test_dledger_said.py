@@ -10,6 +10,8 @@ from typing import Any, Final
 import msgspec
 import pytest
 
+from rocketha.dledger import transfer
+from rocketha.dledger.state import AskedToLead, ElectorState, ElectorStepped
 from rocketha.formats.dledger_codes import DLedgerResponseCode
 from rocketha.known_bugs import Bug
 from rocketha.recording.merge import merge
@@ -267,6 +269,38 @@ def test_an_operator_who_is_not_answered_and_gets_no_other_leader_is_missed() ->
 
     at = first(run[1], "RefuseTransfer")
     (verdict,) = judged([with_change(run, at, silent, is_action("LeaveUnanswered"))])
+
+    assert isinstance(verdict, Diverges)
+    assert verdict.action == "LeaveUnanswered"
+
+
+def _forgets_who_asked_it_to_lead(patch: pytest.MonkeyPatch) -> None:
+    whole = transfer._take_when_ready
+
+    def forgets(state: ElectorState, waiting: AskedToLead, **named: Any) -> ElectorStepped:
+        stepped = whole(state, waiting, **named)
+        return replace(stepped, state=replace(stepped.state, asked_to_lead=None))
+
+    patch.setattr(transfer, "_take_when_ready", forgets)
+
+
+def _tells_operators_nothing(patch: pytest.MonkeyPatch) -> None:
+    whole = transfer._end_transfer
+
+    def ends(state: ElectorState, *transferred: Any) -> ElectorStepped:
+        return replace(whole(state, *transferred), effects=())
+
+    patch.setattr(transfer, "_end_transfer", ends)
+
+
+@pytest.mark.java
+@pytest.mark.parametrize("omission", [_forgets_who_asked_it_to_lead, _tells_operators_nothing])
+def test_who_waits_too_long_for_what_comes_of_a_transfer_is_not_answered(
+    omission: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    omission(monkeypatch)
+
+    (verdict,) = judged([PLUG.trace_of_records(recorded.__wrapped__("dledger", 0).logs)])
 
     assert isinstance(verdict, Diverges)
     assert verdict.action == "LeaveUnanswered"

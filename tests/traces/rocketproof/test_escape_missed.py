@@ -23,7 +23,7 @@ from tests.impl.escape.omissions import (
     leaves_a_place_free,
     leaves_signs_unanswered,
     refuses_acks,
-    takes_no_word,
+    takes_no_end,
 )
 from tests.impl.omissions import Patch, changes, drops, sleeps
 from tests.source_files import ROOT
@@ -71,7 +71,7 @@ def test_what_is_missed_is_no_behaviour(action: str, monkeypatch: pytest.MonkeyP
 def test_who_does_not_take_it_that_a_half_message_has_ended_is_no_behaviour(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    takes_no_word(monkeypatch)
+    takes_no_end(monkeypatch)
 
     verdicts = judged(traces_of(SEEDS[0]))
 

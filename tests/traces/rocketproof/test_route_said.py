@@ -187,39 +187,38 @@ def traces_of(seed: int) -> tuple[Trace, ...]:
     return PLUG.recorded_traces(scheduled)
 
 
-@pytest.mark.java
-def test_a_broker_that_stays_what_it_was_told_not_to_be_is_noticed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def _stays_what_it_was(patch: pytest.MonkeyPatch) -> None:
+    """Learn the first role, and no other one."""
     whole = acting_core.learn_role
 
     def stays(state: ActingState, role: Role, *, now_ms: TimestampMs) -> ActingDone:
         return ActingDone(state) if state.role else whole(state, role, now_ms=now_ms)
 
-    monkeypatch.setattr(acting_core, "learn_role", stays)
-
-    verdicts = [verdict for seed in range(3) for verdict in judged(traces_of(seed))]
-
-    assert "KeepRole" in {one.action for one in verdicts if isinstance(one, Diverges)}
+    patch.setattr(acting_core, "learn_role", stays)
 
 
-@pytest.mark.java
-def test_a_name_server_that_answers_outsiders_otherwise_is_noticed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(routes, "data_version", lambda *_: QueryDataVersionResult(changed=True))
+def _finds_all_versions_changed(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(routes, "data_version", lambda *_: QueryDataVersionResult(changed=True))
 
-    verdicts = [verdict for seed in range(3) for verdict in judged(traces_of(seed))]
 
-    assert "LeaveUnanswered" in {one.action for one in verdicts if isinstance(one, Diverges)}
+def _hears_no_sign(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(core, "heard", lambda state, *_, **__: state)
 
 
 @pytest.mark.java
-def test_a_name_server_that_takes_who_is_heard_for_silent_is_noticed(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(
+    ("omission", "action"),
+    [
+        (_stays_what_it_was, "KeepRole"),
+        (_finds_all_versions_changed, "LeaveUnanswered"),
+        (_hears_no_sign, "TakeForSilent"),
+    ],
+)
+def test_what_is_done_otherwise_is_noticed(
+    omission: Callable[[pytest.MonkeyPatch], None], action: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(core, "heard", lambda state, *_, **__: state)
+    omission(monkeypatch)
 
     verdicts = [verdict for seed in range(3) for verdict in judged(traces_of(seed))]
 
-    assert "TakeForSilent" in {one.action for one in verdicts if isinstance(one, Diverges)}
+    assert action in {one.action for one in verdicts if isinstance(one, Diverges)}

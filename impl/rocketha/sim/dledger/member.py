@@ -268,13 +268,13 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
                 options = replace(STORE, discard_damaged_log=node.is_damaged)
                 DLedgerFiles.open(node.device, options, self.new_machine())
         except DiskError:
-            self._is_struck()
+            self._ends_struck()
             return True
         finally:
             node.device.fail(None)
         return False
 
-    def _is_struck(self) -> None:
+    def _ends_struck(self) -> None:
         """Have on the disk what is left of it as the process ends in a start or an end."""
         struck = self.machine.device.failure
         assert struck is not None
@@ -377,7 +377,7 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
             with self._damaged_by_bugs():
                 self.files().store.close()
         except DiskError:
-            self._is_struck()
+            self._ends_struck()
         finally:
             device.fail(None)
 

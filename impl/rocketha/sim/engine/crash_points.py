@@ -43,7 +43,7 @@ class CrashPoint:
     seam: int = 0
     """Of this node, counted from 1; 0: it ends at an operation."""
     effect: int = 0
-    """Its effect or start, counted from 1..."""
+    """Its effect, start or end, counted from 1..."""
     operation: int = 0
     """...before whose operation it ends, counted from 1."""
     end: Fault

@@ -128,7 +128,7 @@ class EscapeFollower:
         told: Sequence[Told],
         is_asked: bool,
     ) -> None:
-        """Take a step of the slave; `is_asked`: by a request, to which an answer is at once."""
+        """Take a step of the slave; `is_asked`: a request begins it."""
         if self._slave is None:
             raise RecordError("the slave takes a step, and is down")
         self._slave = seen

@@ -13,7 +13,7 @@
 | places in queues     | NoPlace                                      | all                      |
 | puts answered        | NoAnswer: of a record, not of pops           | its service              |
 | halves asked for     | NoCheck                                      | half messages            |
-| words taken          | NoCheck                                      | half messages            |
+| ends taken           | NoCheck                                      | half messages            |
 | pops come again      | NoRevive: too late; too early is a Revive    | pops                     |
 | checks answered      | NoWord                                       | half messages            |
 
@@ -34,7 +34,7 @@ from rocketha.obligations.obligation import RecordedRun, time_ms
 from rocketha.recording.record import NodeHeader, NodeRecord, RecordError
 from rocketha.types import TimestampMs
 
-__all__ = ["Late", "MissedOfEscape"]
+__all__ = ["MISSED", "Late", "MissedOfEscape"]
 
 _ACTIONS: Final = {
     "routes asked": "NoAsk",
@@ -48,10 +48,12 @@ _ACTIONS: Final = {
     "places in queues": "NoPlace",
     "puts answered": "NoAnswer",
     "halves asked for": "NoCheck",
-    "words taken": "NoCheck",
+    "ends taken": "NoCheck",
     "pops come again": "NoRevive",
     "checks answered": "NoWord",
 }
+MISSED: Final = frozenset(_ACTIONS.values())
+"""All of them: records show it, and whole states do not."""
 _IN_TIME: Final = frozenset({"NoRevive"})
 """Of these what is not due in a step of its own is missed only."""
 
