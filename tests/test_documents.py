@@ -40,6 +40,7 @@ _RUNS: Final = "takes runs of real brokers; tests/traces/rocketproof has it with
 _CLUSTER: Final = "needs a cluster; tests/traces/corpus starts one on loopback"
 LESS: Final = {
     "rocketproof corpus generate epoch_truncation --runs 2000 --out C": ("--runs 30", _MINUTES),
+    "rocketproof corpus generate pre_online --runs 2000 --out D": ("--runs 30", _MINUTES),
     "rocketproof corpus validate C --engine tlc --sample 5000": ("--sample 200", _MINUTES),
     "rocketproof campaign replica_group --seeds 0..999": ("--seeds 0..2", _MINUTES),
     "rocketproof campaign replica_group --seeds 0..99 --config rocketmq": (

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rocketproof.trace_inputs import SpecChoice
+from tlatrace.corpus.corpora import corpora_in
 from tlatrace.corpus.manifest import CorpusManifest, read_manifest
-from tlatrace.corpus.result import CorpusResult
+from tlatrace.corpus.result import CorpusResult, nothing_in
+from tlatrace.corpus.sums import sum_of_results
 from tlatrace.errors import CorpusError, EvaluationError, ModelGapError, SubsetError
 from tlatrace.extras import installed
 from tlatrace.judgement.difference import difference
@@ -28,7 +32,7 @@ if TYPE_CHECKING:  # imported when it is needed: `--help` does not wait for Arro
     from tlatrace.corpus.examples import Allowed
     from tlatrace.corpus.validate import Driver
 
-__all__ = ["AUTO", "COMPILED", "CORPUS_ENGINES", "NATIVE", "TLC", "NearestOfModel", "judge_corpus"]
+__all__ = ["AUTO", "COMPILED", "CORPUS_ENGINES", "NATIVE", "TLC", "NearestOfModel", "judge_corpora"]
 
 AUTO, NATIVE, COMPILED, TLC = "auto", "native", "compiled", "tlc"
 CORPUS_ENGINES = (AUTO, NATIVE, COMPILED, TLC)
@@ -38,7 +42,48 @@ _MANY_STEPS = 200_000
 _MAX_LINES = 12
 
 
-def judge_corpus(
+def judge_corpora(
+    folder: Path,
+    choice: SpecChoice,
+    open_driver: Callable[[int], AbstractContextManager[Driver]],
+    *,
+    engine: str,
+    sample: int | None,
+    store: Path | None,
+    seed: int,
+) -> CorpusResult:
+    """Judge all traces of a corpus, or of the corpora of a folder, with one driver for all steps.
+
+    `engine` is one of `CORPUS_ENGINES`. TLC is asked besides about `sample` accepted transitions,
+    of which each corpus has its share, or all (None), and about the rejected ones. Where it is
+    asked and the specification cannot be compiled, TLC judges everything.
+
+    Raises:
+        CorpusError: it was recorded with other constants, or cannot be read.
+        DisagreementError: TLC contradicts the compiled model.
+        SpecError: the specification is wrong, or cannot be compiled.
+        ToolError: a tool failed.
+    """
+    corpora = corpora_in(folder)
+    results = {corpus: nothing_in(corpus) for corpus in corpora}
+    steps = {
+        corpus: read_manifest(corpus).steps
+        for corpus, nothing in results.items()
+        if nothing is None
+    }
+    total = sum(steps.values())
+    if total:
+        with open_driver(total) as driver:
+            for corpus, count in steps.items():
+                share = None if sample is None else -(-sample * count // total)
+                results[corpus] = _judge_corpus(
+                    corpus, choice, driver, engine=engine, sample=share, store=store, seed=seed
+                )
+    found = [result for result in results.values() if result is not None]
+    return found[0] if corpora == (folder,) else sum_of_results(folder, found)
+
+
+def _judge_corpus(
     folder: Path,
     choice: SpecChoice,
     driver: Driver,
@@ -48,18 +93,6 @@ def judge_corpus(
     store: Path | None,
     seed: int,
 ) -> CorpusResult:
-    """Judge all traces of a corpus that has steps.
-
-    `engine` is one of `CORPUS_ENGINES`. TLC is asked besides about `sample` accepted transitions,
-    or all (None), and about the rejected ones. Where it is asked and the specification cannot be
-    compiled, TLC judges everything.
-
-    Raises:
-        CorpusError: it was recorded with other constants, or cannot be read.
-        DisagreementError: TLC contradicts the compiled model.
-        SpecError: the specification is wrong, or cannot be compiled.
-        ToolError: a tool failed.
-    """
     from tlatrace.corpus.model_source import ModelCheckerSource
     from tlatrace.corpus.tlc_judge import tlc_judge
     from tlatrace.corpus.validate import Subject, TlcRecheck, validate_corpus

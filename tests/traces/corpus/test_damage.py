@@ -24,7 +24,6 @@ from tlatrace.corpus.on_spark import SortDriver
 from tlatrace.corpus.validate import Driver
 from tlatrace.errors import CorpusError, ToolError
 from tlatrace.judgement.verdict import Conforms, Diverges, Undecided, exit_code
-from tlatrace.trace import Header, Trace
 
 
 def rewrite(folder: Path, table: str, change: Callable[[list[Row]], object]) -> None:
@@ -274,15 +273,3 @@ def test_a_corpus_is_not_written_over_another_one(copied: Path) -> None:
     generate_corpus(HERE, copied, record, first_seed=0, runs=3, source={}, force=True)
     assert read_manifest(copied).traces == 3
     assert content(copied, "steps").num_rows == 36
-
-
-def test_traces_of_different_constants_are_no_corpus(tmp_path: Path) -> None:
-    with pytest.raises(CorpusError, match="different specifications or constants"):
-        generate_corpus(HERE, tmp_path / "c", record_others, first_seed=0, runs=4, source={})
-
-    with pytest.raises(CorpusError, match="unfinished"):
-        read_manifest(tmp_path / "c")
-
-
-def record_others(seed: int) -> Trace:
-    return Trace(header=Header(spec="Toy", constants={"Max": seed}), events=record(seed).events)

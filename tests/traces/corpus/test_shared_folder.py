@@ -12,6 +12,7 @@ from tests.traces.corpus.corpora import CHUNK, HERE
 from tests.traces.corpus.toy import record
 from tlatrace.corpus.generate import PartMaker, generate_corpus, seed_name
 from tlatrace.corpus.manifest import begin, read_manifest
+from tlatrace.corpus.places import place_of
 from tlatrace.corpus.store import VerdictStore
 from tlatrace.corpus.writer import Part, PartWriter
 from tlatrace.errors import CorpusError
@@ -22,12 +23,13 @@ def make_with(folder: Path, lose: str | None) -> None:
 
     def parts(
         maker: PartMaker, tasks: Sequence[tuple[int, range]], label: str, /
-    ) -> Iterator[Part]:
-        (folder / "steps").mkdir()
-        (folder / "steps" / "_part-000000.parquet.0123").write_bytes(b"half of a par")
+    ) -> Iterator[tuple[Part, ...]]:
+        place = folder / place_of(record(0))
+        (place / "steps").mkdir(parents=True)
+        (place / "steps" / "_part-000000.parquet.0123").write_bytes(b"half of a par")
         yield from HERE(maker, tasks, label)
         if lose is not None:
-            (folder / lose).unlink()
+            (place / lose).unlink()
 
     generate_corpus(parts, folder, record, first_seed=0, runs=9, source={}, chunk_steps=CHUNK)
 
@@ -65,12 +67,12 @@ def test_writers_with_the_same_process_id_do_not_meet(
 ) -> None:
     monkeypatch.setattr(os, "getpid", lambda: 7)  # as in containers
     begin(tmp_path / "c")
-    alone, first, second = (PartWriter(tmp_path / "c", number, CHUNK) for number in (0, 1, 1))
+    alone, first, second = (PartWriter(tmp_path / "c", "p", number, CHUNK) for number in (0, 1, 1))
     for writer in (alone, first, second):
         writer.add("a", 1, record(1, steps=90))
     expected = alone.close().files["steps/part-000000.parquet"]
 
-    first._write_group()  # both have a file now
+    first.write_group()  # both have a file now
     files = [first.close().files, second.close().files]
 
     assert files[0] == files[1]

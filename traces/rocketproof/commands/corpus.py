@@ -25,14 +25,12 @@ from rocketproof.commands.simulation_options import (
 )
 from rocketproof.commands.spark_options import SparkPlace, open_spark, spark_options
 from rocketproof.commands.spec_options import map_option, spec_options
-from rocketproof.corpus_judge import AUTO, CORPUS_ENGINES, NATIVE, judge_corpus
+from rocketproof.corpus_judge import AUTO, CORPUS_ENGINES, NATIVE, judge_corpora
 from rocketproof.corpus_runs import simulated_runs
 from rocketproof.names import Named
 from rocketproof.output import print_text
 from rocketproof.protocols import PROTOCOLS
 from rocketproof.trace_inputs import SpecChoice, find_logs, find_trace_files
-from tlatrace.corpus.manifest import read_manifest
-from tlatrace.corpus.result import nothing_in
 from tlatrace.errors import ToolError
 from tlatrace.extras import installed, need
 from tlatrace.harmless import harmless
@@ -45,7 +43,8 @@ from tlatrace.tools.java import find_java
 from tlatrace.values import Json
 
 if TYPE_CHECKING:  # imported when it is needed: `--help` waits neither for Arrow nor for Spark
-    from tlatrace.corpus.generate import Generated, MakeParts
+    from tlatrace.corpus.finished import Generated
+    from tlatrace.corpus.generate import MakeParts
     from tlatrace.corpus.validate import Driver
 
 __all__ = ["command", "suited_driver"]
@@ -116,7 +115,8 @@ def generate(
 
     The same seeds give the same traces. A run that fails is a row with the reason. A run of
     sync_state_set is a trace for each master epoch: the second of seed 7 is named
-    seed-0000000007/2.
+    seed-0000000007/2. Traces of different constants become a corpus of each set of constants, in
+    folders below DIR, and are judged together.
 
     Exit codes: 0 all runs are there, 2 some failed, or nothing could be written.
     """
@@ -146,7 +146,8 @@ def generate(
             force=force,
         )
         ended = time.monotonic()
-    what = "master epochs" if PROTOCOLS[protocol].has_master_epochs else "runs"
+    plug = PROTOCOLS[protocol]
+    what = "master epochs" if plug.has_master_epochs else "traces" if plug.traces_are else "runs"
     _print_made(made, out, what, (began - started, ended - began), as_json)
 
 
@@ -172,8 +173,9 @@ def import_(
 ) -> None:
     """Write recorded traces as a corpus; a folder stands for the traces in it.
 
-    All traces must have the same specification and constants, and show whole states. With --map,
-    they are logs of another system.
+    All traces must have the same specification, and show whole states. Those of different constants
+    become a corpus of each set, in folders below DIR, and are judged together. With --map, they are
+    logs of another system.
 
     Exit codes: 0 all traces are there, 2 some are unreadable, or nothing could be written.
     """
@@ -275,20 +277,15 @@ def validate(
     if engine == NATIVE:
         need("native")
     with _imported(folder, map_file, cores) as corpus:
-        result = nothing_in(corpus)
-        if result is None:
-            steps = read_manifest(corpus).steps
-            name = suited_driver(steps) if driver == _AUTO else driver
-            with _driver(name, cores, steps, place) as chosen:
-                result = judge_corpus(
-                    corpus,
-                    choice,
-                    chosen,
-                    engine=engine,
-                    sample=sample,
-                    store=store,
-                    seed=sample_seed,
-                )
+        result = judge_corpora(
+            corpus,
+            choice,
+            lambda steps: _driver(driver, cores, steps, place),
+            engine=engine,
+            sample=sample,
+            store=store,
+            seed=sample_seed,
+        )
         result = replace(result, folder=folder)
     if report is not None:
         from tlatrace.report.corpus_html import write_corpus_html
@@ -349,9 +346,11 @@ def suited_driver(steps: int) -> str:
 
 @contextmanager
 def _driver(name: str, cores: int | None, steps: int, place: SparkPlace) -> Iterator[Driver]:
-    """Choose who brings the steps to the kernels."""
+    """Choose who brings so many steps to the kernels."""
     from tlatrace.corpus.local import LocalDriver
 
+    if name == _AUTO:
+        name = suited_driver(steps)
     if name == _LOCAL:
         yield LocalDriver(cores)
         return
@@ -369,6 +368,7 @@ def _print_made(
     if as_json:
         answer: dict[str, Json] = {
             "corpus": str(folder),
+            "corpora": made.corpora,
             "spec": manifest.spec,
             "traces": manifest.traces,
             "steps": manifest.steps,
@@ -381,8 +381,9 @@ def _print_made(
         rate = manifest.traces / max(seconds[1], 0.001)
         print_text(
             f"{harmless(str(folder))}: {manifest.traces:,} {what}, "
-            f"{manifest.steps:,} steps of {manifest.spec}\n"
-            f"{seconds[1]:.1f} s, {rate:,.0f} {what}/s"
+            f"{manifest.steps:,} steps of {manifest.spec}"
+            + (f", a corpus for each of {made.corpora} sets of constants" * (made.corpora > 1))
+            + f"\n{seconds[1]:.1f} s, {rate:,.0f} {what}/s"
             + (f", and {seconds[0]:.1f} s to start Spark" if seconds[0] > 0.5 else "")
         )
         for name, reason in made.failures:

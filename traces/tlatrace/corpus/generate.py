@@ -4,6 +4,8 @@ The function gets a number and returns a trace, or several: it simulates the see
 reads the file of that number. It must be pure, because a part may be made twice. A number for which
 it raises becomes a row with the reason, so no trace is lost and no task fails.
 
+Traces of different constants become a corpus of each set.
+
 Which traces are a part depends on their numbers only, so the same numbers give the same files,
 whoever makes them.
 """
@@ -14,28 +16,25 @@ import gc
 import platform
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
 
-from tlatrace.corpus.checksums import missing_files
-from tlatrace.corpus.manifest import CorpusManifest, begin, finish, is_begun
+from tlatrace.corpus.finished import Generated, Made, finish_parts
+from tlatrace.corpus.manifest import begin, is_begun
 from tlatrace.corpus.processes import quiet_collector, run_tasks
 from tlatrace.corpus.schema import CHUNK_STEPS
-from tlatrace.corpus.writer import Part, PartWriter, remove_unfinished
+from tlatrace.corpus.writer import Part
+from tlatrace.corpus.writers import PartWriters
 from tlatrace.errors import CorpusError, ModelGapError, TraceFormatError
 from tlatrace.harmless import harmless, is_text
 from tlatrace.matching import LogMapping, read_log
 from tlatrace.trace import Trace
-from tlatrace.trace.lines import DEFAULT_LIMITS
 from tlatrace.trace.ndjson import read_trace
 from tlatrace.trace.schema import refuse_clues
-from tlatrace.trace.strict_json import parse_json
 from tlatrace.values import Json
 
 __all__ = [
-    "Generated",
     "MakeParts",
     "MakeTrace",
     "PartMaker",
@@ -50,18 +49,8 @@ NameTrace = Callable[[int], str]
 _TRACES_PER_PART: Final = (8, 1_000)
 _PARTS: Final = 32
 _REASON_CHARACTERS: Final = 400
-_FAILURES: Final = 20
 _COLLECT_EVERY: Final = 25
 """Traces; what a run leaves behind refers to itself, so only the collector frees it."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Generated:
-    """A finished corpus, and what went wrong on the way."""
-
-    manifest: CorpusManifest
-    failures: tuple[tuple[str, str], ...]
-    """(trace id, reason) of the first traces that could not be made, in order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +63,8 @@ class PartMaker:
     is_seed: bool
     chunk_steps: int
 
-    def __call__(self, task: tuple[int, range]) -> Part:
-        """Write the part of this number, with the traces of these numbers.
+    def __call__(self, task: tuple[int, range]) -> tuple[Part, ...]:
+        """Write the part of this number, with the traces of these numbers: one of each constants.
 
         Raises:
             CorpusError: the folder is not seen from here, or cannot be written.
@@ -84,29 +73,29 @@ class PartMaker:
         if not is_begun(self.folder):
             reason = f"is not seen from {platform.node()}: all machines need the same folder"
             raise CorpusError(self.folder, reason)
-        writer = PartWriter(self.folder, number, self.chunk_steps)
+        writers = PartWriters(self.folder, number, self.chunk_steps)
         with quiet_collector():
             for done, at in enumerate(numbers, start=1):
-                self._add(writer, at)
+                self._add(writers, at)
                 if done % _COLLECT_EVERY == 0:
                     gc.collect()
-            return writer.close()
+            return writers.close()
 
-    def _add(self, writer: PartWriter, number: int) -> None:
+    def _add(self, writers: PartWriters, number: int) -> None:
         """Add the trace of a number; several are named `name/1`, `name/2`, ..."""
         name, seed = self.name(number), number if self.is_seed else None
-        writer.part.numbers += 1
+        writers.numbers += 1
         try:
             made = self.make(number)
             if isinstance(made, Trace):
-                writer.add(name, seed, made)
+                writers.add(name, seed, made)
             else:
                 for at, trace in enumerate(made, start=1):
-                    writer.add(f"{name}/{at}", seed, trace)
+                    writers.add(f"{name}/{at}", seed, trace)
         except CorpusError:
             raise
         except Exception as error:
-            writer.fail(name, seed, _reason(error))
+            writers.fail(name, seed, _reason(error))
 
 
 class MakeParts(Protocol):
@@ -114,8 +103,8 @@ class MakeParts(Protocol):
 
     def __call__(
         self, maker: PartMaker, tasks: Sequence[tuple[int, range]], label: str, /
-    ) -> Iterable[Part]:
-        """Yield what was written, each part once, in any order.
+    ) -> Iterable[tuple[Part, ...]]:
+        """Yield what was written, for each task once, in any order.
 
         Raises:
             TlatraceError: a part cannot be made.
@@ -129,7 +118,7 @@ class _InProcesses:
 
     def __call__(
         self, maker: PartMaker, tasks: Sequence[tuple[int, range]], label: str, /
-    ) -> Iterator[Part]:
+    ) -> Iterator[tuple[Part, ...]]:
         return run_tasks(
             tasks, maker, cores=self.cores, label=label, weight=lambda task: len(task[1])
         )
@@ -162,14 +151,16 @@ def generate_corpus(
     `make` must be picklable. `reproduce` is a command line with `{seed}` in it.
 
     Raises:
-        CorpusError: the folder is taken, or the traces have different specs or constants.
+        CorpusError: the folder is taken, or the traces have different specifications, or too many
+            sets of constants.
         ToolError: a worker failed; the corpus stays unfinished.
     """
     seeds: Mapping[str, Json] = {"first_seed": first_seed, "runs": runs, **source}
     begin(folder, force=force)
     maker = PartMaker(folder.resolve(), make, seed_name, True, chunk_steps)
     parts = make_parts(maker, _tasks(range(first_seed, first_seed + runs)), "simulating")
-    return _finish(folder, parts, runs, chunk_steps, seeds, reproduce)
+    how = Made(expected=runs, chunk_steps=chunk_steps, source=seeds, reproduce=reproduce)
+    return finish_parts(folder, parts, how)
 
 
 def import_corpus(
@@ -198,7 +189,8 @@ def import_corpus(
     maker = PartMaker(folder.resolve(), reader, names, False, chunk_steps)
     parts = make_parts(maker, _tasks(range(len(paths))), "reading")
     source: Mapping[str, Json] = {"kind": "import", "files": len(paths)}
-    return _finish(folder, parts, len(paths), chunk_steps, source, None)
+    how = Made(expected=len(paths), chunk_steps=chunk_steps, source=source, reproduce=None)
+    return finish_parts(folder, parts, how)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,57 +235,3 @@ def _reason(error: Exception) -> str:
         place = ""
     text = " ".join(str(error).split())[:_REASON_CHARACTERS]
     return f"{type(error).__name__}: {text}{place}"
-
-
-def _finish(
-    folder: Path,
-    made: Iterable[Part],
-    expected: int,
-    chunk_steps: int,
-    source: Mapping[str, Json],
-    reproduce: str | None,
-) -> Generated:
-    """Add up what was written, and write the manifest.
-
-    Raises:
-        CorpusError: the traces do not fit into one corpus, or some or their files are missing.
-    """
-    parts = sorted(made, key=lambda part: part.number)
-    kinds = {kind for part in parts for kind in part.kinds}
-    hashes = {sha256 for _, sha256, _ in kinds} - {None}
-    if len({(spec, constants) for spec, _, constants in kinds}) > 1 or len(hashes) > 1:
-        reason = "its traces have different specifications or constants: make a corpus of each"
-        raise CorpusError(folder, reason)
-    total = sum(part.traces for part in parts)
-    made_of = sum(part.numbers for part in parts)
-    if made_of != expected:
-        raise CorpusError(folder, f"the traces of {made_of} runs were written, of {expected}")
-    files = {name: checksum for part in parts for name, checksum in part.files.items()}
-    lost = missing_files(folder, files)
-    if lost:
-        raise CorpusError(folder, f"{lost[0]} was written, and is not seen here")
-    with suppress(OSError):
-        remove_unfinished(folder)
-    spec, _, constants = min(kinds, default=(None, None, "{}"), key=str)
-    manifest = CorpusManifest(
-        spec=spec,
-        spec_sha256=max((sha for sha in hashes if sha is not None), default=None),
-        constants=_constants(constants),
-        traces=total,
-        steps=sum(part.steps for part in parts),
-        variables=sorted({name for part in parts for name in part.variables}),
-        failed=sum(part.failed for part in parts),
-        chunk_steps=chunk_steps,
-        source=source,
-        reproduce=reproduce,
-        files=files,
-    )
-    failures = [failure for part in parts for failure in part.failures]
-    finish(folder, manifest)
-    return Generated(manifest=manifest, failures=tuple(failures[:_FAILURES]))
-
-
-def _constants(text: str) -> Mapping[str, Json]:
-    data = parse_json(text.encode(), path=Path("constants"), line=1, limits=DEFAULT_LIMITS)
-    assert isinstance(data, dict), "canonical_state writes an object"
-    return data

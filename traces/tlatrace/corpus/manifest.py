@@ -7,6 +7,8 @@ variables.
 <corpus>/corpus.json     written last, and replaced in one move: a corpus without it is unfinished
 <corpus>/_unfinished     there from the start of the work to its end
 <corpus>/steps/*.parquet <corpus>/traces/*.parquet   see `schema`
+
+Where its traces have different constants, a folder holds a corpus of each set: see `corpora`.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from pathlib import Path
 from typing import Final
 
 from tlatrace.corpus.checksums import TABLES, FileChecksum
+from tlatrace.corpus.places import is_place
 from tlatrace.corpus.schema import CHUNK_BOUNDS, CHUNK_STEPS, variables_with_columns
 from tlatrace.errors import CorpusError, TraceFormatError, ValueFormatError
 from tlatrace.trace.lines import Limits
@@ -29,14 +32,28 @@ from tlatrace.trace.schema import check_name
 from tlatrace.trace.strict_json import parse_json
 from tlatrace.values import Json, state_from_json
 
-__all__ = ["FORMAT", "VERSION", "CorpusManifest", "begin", "finish", "is_begun", "read_manifest"]
+__all__ = [
+    "CORPORA",
+    "FORMAT",
+    "MANIFEST",
+    "VERSION",
+    "CorpusManifest",
+    "begin",
+    "finish",
+    "is_begun",
+    "read_manifest",
+    "read_sealed",
+    "seal",
+]
 
 FORMAT: Final = "rocketproof-corpus"
 VERSION: Final = 4
 
 _WITHOUT_CHECKSUMS: Final = 2
 _WHOLE_STATES: Final = 3
-_NAME: Final = "corpus.json"
+MANIFEST: Final = "corpus.json"
+CORPORA: Final = "corpora.json"
+"""In a folder of corpora, instead of the above."""
 _CHECKSUM: Final = "sha256"
 _MARK: Final = "_unfinished"
 _MAX_BYTES: Final = 16 << 20
@@ -100,17 +117,19 @@ def is_begun(folder: Path) -> bool:
 
 
 def _clear(folder: Path, force: bool) -> None:
-    ours = {_NAME, _MARK, *TABLES}
     names = {path.name for path in folder.iterdir()}
-    if not names & {_NAME, _MARK}:
+    places = {name for name in names if is_place(name)}
+    ours = {MANIFEST, CORPORA, _MARK, *TABLES, *places}
+    if not names & {MANIFEST, CORPORA, _MARK}:
         raise CorpusError(folder, "is not empty, and holds no corpus: choose another folder")
     if not force:
         raise CorpusError(folder, "holds a corpus already: choose another folder, or --force")
     if names - ours:
         raise CorpusError(folder, f"holds more than a corpus: {min(names - ours)}")
     (folder / _MARK).touch()
-    (folder / _NAME).unlink(missing_ok=True)
-    for name in TABLES:
+    for name in (MANIFEST, CORPORA):
+        (folder / name).unlink(missing_ok=True)
+    for name in (*TABLES, *places):
         shutil.rmtree(folder / name, ignore_errors=True)
 
 
@@ -120,11 +139,19 @@ def finish(folder: Path, manifest: CorpusManifest) -> None:
     Raises:
         CorpusError: the folder cannot be written.
     """
-    data = {"format": FORMAT, "version": VERSION, **asdict(manifest)}
-    written = folder / f".{_NAME}"
+    seal(folder, MANIFEST, {"format": FORMAT, "version": VERSION, **asdict(manifest)})
+
+
+def seal(folder: Path, name: str, data: Mapping[str, object]) -> None:
+    """Write a document with its checksum, and take the mark away.
+
+    Raises:
+        CorpusError: the folder cannot be written.
+    """
+    written = folder / f".{name}"
     try:
         written.write_bytes(_written(data))
-        os.replace(written, folder / _NAME)
+        os.replace(written, folder / name)
         (folder / _MARK).unlink(missing_ok=True)
     except OSError as error:
         raise CorpusError(folder, f"cannot be written ({error.strerror})") from error
@@ -146,23 +173,12 @@ def read_manifest(folder: Path) -> CorpusManifest:
     Raises:
         CorpusError: no corpus, an unfinished one, another version, or a broken manifest.
     """
-    path = folder / _NAME
+    path = folder / MANIFEST
     if not path.is_file():
         if (folder / _MARK).exists():
             raise CorpusError(folder, "is unfinished: generating it was interrupted")
-        raise CorpusError(folder, f"is no corpus: there is no {_NAME}")
-    try:
-        if path.stat().st_size > _MAX_BYTES:
-            raise CorpusError(path, "is too large for a manifest")
-        raw = path.read_bytes()
-    except OSError as error:
-        raise CorpusError(path, f"cannot be read ({error})") from error
-    try:
-        data = parse_json(raw, path=path, line=1, limits=_LIMITS)
-    except TraceFormatError as error:
-        raise CorpusError(path, f"cannot be read: {error.reason}") from error
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise CorpusError(path, f"is not of the format {FORMAT}")
+        raise CorpusError(folder, f"is no corpus: there is no {MANIFEST}")
+    raw, data = _read(path, FORMAT)
     _check_version(path, raw, data)
     chunk_steps = _count(path, data, "chunk_steps")
     if not CHUNK_BOUNDS[0] <= chunk_steps <= CHUNK_BOUNDS[1]:
@@ -183,6 +199,36 @@ def read_manifest(folder: Path) -> CorpusManifest:
     )
 
 
+def read_sealed(path: Path, wanted: str, version: int) -> dict[str, Json]:
+    """Read a document of a format that has one version, with its checksum.
+
+    Raises:
+        CorpusError: it is missing, damaged, or of another format or version.
+    """
+    raw, data = _read(path, wanted)
+    if data.get("version") != version or isinstance(data.get("version"), bool):
+        found = data.get("version")
+        raise CorpusError(path, f"has version {found!r}; this program reads {version}")
+    _check_seal(path, raw, data)
+    return data
+
+
+def _read(path: Path, wanted: str) -> tuple[bytes, dict[str, Json]]:
+    try:
+        if path.stat().st_size > _MAX_BYTES:
+            raise CorpusError(path, "is too large for a manifest")
+        raw = path.read_bytes()
+    except OSError as error:
+        raise CorpusError(path, f"cannot be read ({error})") from error
+    try:
+        data = parse_json(raw, path=path, line=1, limits=_LIMITS)
+    except TraceFormatError as error:
+        raise CorpusError(path, f"cannot be read: {error.reason}") from error
+    if not isinstance(data, dict) or data.get("format") != wanted:
+        raise CorpusError(path, f"is not of the format {wanted}")
+    return raw, data
+
+
 def _check_version(path: Path, raw: bytes, data: dict[str, Json]) -> None:
     version = data.get("version")
     if version == _WITHOUT_CHECKSUMS and not data.keys() & {_CHECKSUM, "files"}:
@@ -192,6 +238,10 @@ def _check_version(path: Path, raw: bytes, data: dict[str, Json]) -> None:
             path,
             f"has version {version!r}; this program reads {_WITHOUT_CHECKSUMS} to {VERSION}",
         )
+    _check_seal(path, raw, data)
+
+
+def _check_seal(path: Path, raw: bytes, data: Mapping[str, Json]) -> None:
     if raw != _written({key: value for key, value in data.items() if key != _CHECKSUM}):
         raise CorpusError(path, "is damaged, or was changed: its checksum is another one")
 

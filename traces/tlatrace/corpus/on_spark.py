@@ -39,7 +39,7 @@ from tlatrace.errors import CorpusError, ToolError
 
 __all__ = ["STEPS_KEY", "ScanDriver", "SortDriver", "SparkParts"]
 
-_PART: Final = msgspec.json.Decoder(Part)
+_PARTS: Final = msgspec.json.Decoder(tuple[Part, ...])
 _STEPS_PER_TASK: Final = 250_000
 STEPS_KEY: Final = "spark.rocketproof.stepsPerTask"
 """A setting of ours: how many steps a task of a scan has, if there are so many."""
@@ -125,7 +125,7 @@ class SparkParts:
 
     def __call__(
         self, maker: PartMaker, tasks: Sequence[tuple[int, range]], label: str, /
-    ) -> Iterator[Part]:
+    ) -> Iterator[tuple[Part, ...]]:
         """Yield what was written.
 
         Raises:
@@ -136,7 +136,7 @@ class SparkParts:
         with spark_errors(), show_progress(self.spark, [label]):
             table = numbers.mapInArrow(_guarded(self.spark, run), "part binary").toArrow()
         for text in table.column("part").to_pylist():
-            yield _PART.decode(text)
+            yield _PARTS.decode(text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tlatrace.corpus.checksums import FileChecksum
+from tlatrace.corpus.checksums import TABLES, FileChecksum
 from tlatrace.corpus.schema import (
     TRACES_SCHEMA,
     TraceRow,
@@ -55,8 +55,10 @@ class Part:
     """What has been written; plain data."""
 
     number: int
+    place: str
+    """The folder of its files, below that of the corpus."""
     numbers: int = 0
-    """Runs, or files, that were taken; each is a trace, or several."""
+    """Runs, or files, that it stands for; one part of those that were written together."""
     traces: int = 0
     steps: int = 0
     failed: int = 0
@@ -67,24 +69,29 @@ class Part:
     failures: list[tuple[str, str]] = field(default_factory=list)
     """(trace id, reason) of the first traces that could not be made."""
     files: dict[str, FileChecksum] = field(default_factory=dict)
-    """Path in the corpus -> checksum."""
+    """Path below `place` -> checksum."""
 
 
 class PartWriter:
-    """Writes one part; `close` ends it."""
+    """Writes the traces of a part that have the same constants; `close` ends it."""
 
-    def __init__(self, folder: Path, number: int, chunk_steps: int) -> None:
-        """Begin a part of the corpus in `folder`."""
-        self.part = Part(number)
+    def __init__(self, folder: Path, place: str, number: int, chunk_steps: int) -> None:
+        """Begin the files of a part in a folder below that of a corpus."""
+        self.part = Part(number, place)
         self._chunk_steps = chunk_steps
         self._names = {
-            table: folder / table / f"part-{number:06d}.parquet" for table in ("steps", "traces")
+            table: folder / place / table / f"part-{number:06d}.parquet" for table in TABLES
         }
         # Not its process id: on another machine another writer may have the same.
         self._token = secrets.token_hex(8)
         self._rows: list[_StepRow] = []
         self._listed: list[dict[str, str | int | None]] = []
         self._file: pq.ParquetWriter | None = None
+
+    @property
+    def buffered(self) -> int:
+        """How many rows of steps are not written yet."""
+        return len(self._rows)
 
     def add(self, trace_id: str, seed: int | None, trace: Trace) -> None:
         """Add a trace, all of it or nothing.
@@ -130,8 +137,8 @@ class PartWriter:
         Raises:
             CorpusError: a file cannot be written.
         """
+        self.write_group()
         try:
-            self._write_group()
             assert self._file is not None, "a group opens it"
             self._file.close()
             listed = pa.Table.from_pylist(self._listed, schema=TRACES_SCHEMA)
@@ -158,7 +165,18 @@ class PartWriter:
                 self._rows += rows[begin:at]
                 begin = at
                 if len(self._rows) >= GROUP_ROWS:
-                    self._write_group()
+                    self.write_group()
+
+    def write_group(self) -> None:
+        """Write the rows of steps that are there as a row group.
+
+        Raises:
+            CorpusError: the file cannot be written.
+        """
+        try:
+            self._write_group()
+        except (OSError, pa.ArrowException) as error:
+            raise CorpusError(self._names["steps"], f"cannot be written ({error})") from error
 
     def _write_group(self) -> None:
         variables = self.part.variables
@@ -204,7 +222,7 @@ def remove_unfinished(folder: Path) -> None:
     Raises:
         OSError: a file cannot be removed.
     """
-    for path in folder.glob("*/_part-*.parquet.*"):
+    for path in folder.rglob("_part-*.parquet.*"):
         path.unlink(missing_ok=True)
 
 
