@@ -5,6 +5,10 @@ too, and the ACK goes there, wherever others go by then. Released programs take 
 master in their process, or a hash modulo the number of queues of the moment; and the consumer is
 told that its ACK is stored whatever becomes of it.
 
+A pop has its name by its time, so no two have one time: a message whose check point could not be
+put may be popped again in the same millisecond, and an ACK would be of either. Released programs
+look at the clock only.
+
 One consumer pops at a time. How far they are lies on the disk before a message is given, so a slave
 that starts again gives none twice. Released programs write it now and then.
 
@@ -85,13 +89,17 @@ def pop(state: SlaveState, event: RequestArrived, *, now_ms: TimestampMs) -> Ste
     if not holders:
         code = BrokerResponse.SERVICE_NOT_AVAILABLE
         return _refused(state, event.request, code, "no master is known")
+    popped_ms, last_ms = now_ms, state.popped_ms
+    if last_ms is not None and last_ms >= now_ms and not options.released:
+        popped_ms = TimestampMs(last_ms + 1)
+    state = replace(state, popped_ms=popped_ms)
     popped = Popped(
         broker_name=options.acting.broker_name,
         group=asks.group,
         topic=asks.queue.topic,
         queue_id=0,
         offset=offset,
-        pop_time_ms=now_ms,
+        pop_time_ms=popped_ms,
     )
     check_point = PopCheckPoint(popped=popped, invisible_ms=asks.invisible_ms)
     message = check_point_message(options.acting.cluster_name, check_point, now_ms=now_ms)

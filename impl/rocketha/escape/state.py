@@ -13,7 +13,7 @@ from rocketha.formats.message import Message
 from rocketha.formats.name_server_requests import DataVersion
 from rocketha.formats.offset_tables import QueueKey, TableKind
 from rocketha.formats.pop_messages import PopCheckPoint
-from rocketha.types import BrokerId, RequestId
+from rocketha.types import BrokerId, RequestId, TimestampMs
 
 __all__ = [
     "HALF_KEY",
@@ -161,6 +161,8 @@ class SlaveState:
     """The number of its question which masters there are."""
     numbers: int = 0
     """Requests so far."""
+    popped_ms: TimestampMs | None = None
+    """The time that is in the name of the last pop."""
     pops: Mapping[int, PopUnderWay] = field(default_factory=lambda: MappingProxyType({}))
 
     @property

@@ -283,7 +283,7 @@ def test_a_message_is_given_when_its_check_point_is_stored_and_never_twice() -> 
     assert (says.code, says.ext_fields["popTime"]) == (BrokerResponse.SUCCESS, "100000")
 
     _, (second,) = step(state, POP)
-    assert keys([second]) == ["orders@0@1@audit@100000@group-b2@ck"]
+    assert keys([second]) == ["orders@0@1@audit@100001@group-b2@ck"]
     again = fresh(options(), LOG, {TableKind.CONSUMER: table}, now_ms=NOW)
     assert again.queue.at == 1
 
@@ -295,6 +295,18 @@ def test_a_message_whose_check_point_is_not_stored_is_popped_again() -> None:
     assert says.code == BrokerResponse.SYSTEM_ERROR
     _, (again,) = step(state, POP, NOW + 1)
     assert keys([again]) == ["orders@0@0@audit@100001@group-b2@ck"]
+
+
+def test_two_pops_of_one_moment_have_two_names() -> None:
+    state, (put,) = step(slave(), POP)
+    state, _ = step(state, answered(put, None))
+
+    _, (again,) = step(state, POP)
+
+    assert keys([put, again]) == [
+        "orders@0@0@audit@100000@group-b2@ck",
+        "orders@0@0@audit@100001@group-b2@ck",
+    ]
 
 
 def test_one_consumer_pops_at_a_time() -> None:

@@ -42,6 +42,7 @@ from tlatrace.judgement.verdict import Conforms, Diverges
 from tlatrace.tools.manifest import read_manifest
 from tlatrace.trace import Event, Trace
 from tlatrace.trace.ndjson import read_trace
+from tlatrace.values import canonical_state
 
 Change: TypeAlias = Callable[[Sequence[NodeLog]], Sequence[NodeLog]]
 PROTOCOL = "escape"
@@ -85,6 +86,29 @@ def test_runs_conform_and_every_action_is_taken(traces: list[Trace]) -> None:
     assert len(traces) == len(KINDS) * len(SEEDS)
     assert all(isinstance(verdict, Conforms) for verdict in judged(traces))
     assert {event.action for trace in traces for event in trace.events} == ACTIONS
+
+
+def test_traces_of_many_runs_have_the_same_constants(traces: list[Trace]) -> None:
+    """They are judged as so many corpora as there are sets of constants."""
+    constants = {canonical_state(trace.header.constants) for trace in traces if trace.header}
+    records: set[int] = set()
+    for trace in traces:
+        assert trace.header is not None
+        for name in ("Delayed", "Half"):
+            numbers: Any = trace.header.constants[name]
+            records.add(len(numbers.elements))
+
+    assert len(constants) <= 12
+    assert records == {0, 24}
+
+
+def test_two_pops_of_one_moment_are_two_pops() -> None:
+    """Seed 221: a master cannot be reached, and the next consumer pops in the same millisecond."""
+    traces = PROTOCOLS[PROTOCOL].make_traces(221, SimOptions(steps=100)).traces
+
+    assert all(isinstance(verdict, Conforms) for verdict in judged(traces))
+    times = [event.clock for event in traces[2].events if event.action == "CheckPoint"]
+    assert len(set(times)) < len(times)
 
 
 def test_puts_come_late_and_go_to_masters_that_are_dead() -> None:

@@ -13,6 +13,9 @@ from tlatrace.values import State, Value, fcn, record, tla_set
 __all__ = ["NONE", "World", "constants_of", "pop_id"]
 
 NONE: Final = "none"
+_RECORDS: Final = 24
+"""Their number is rounded up to a multiple of this, so that traces of many runs have the same
+constants: a record that the slave's log does not have is never put."""
 _Put = tuple[int, str]
 
 
@@ -23,7 +26,7 @@ def pop_id(number: int) -> str:
 
 def constants_of(kind: TraceKind, layout: Layout, records: int) -> State:
     """Return the constants of the specification, for a trace of so many records."""
-    numbers = range(1, records + 1)
+    numbers = _numbers(records)
     return {
         "Master": tla_set(layout.masters),
         "Local": tla_set(layout.local),
@@ -35,6 +38,10 @@ def constants_of(kind: TraceKind, layout: Layout, records: int) -> State:
         "Released": layout.released,
         "Before": tla_set(combinations(sorted(layout.masters), 2)),
     }
+
+
+def _numbers(records: int) -> range:
+    return range(1, -(-records // _RECORDS) * _RECORDS + 1)
 
 
 def _pops(kind: TraceKind, layout: Layout) -> Sequence[str]:
@@ -73,7 +80,7 @@ class World:
     def state(self) -> State:
         """Return all variables of the specification."""
         masters = self.layout.masters
-        halves = self.records if self.kind is TraceKind.HALVES else 0
+        halves = _numbers(self.records if self.kind is TraceKind.HALVES else 0)
         pops = _pops(self.kind, self.layout)
         return {
             "up": self.up,
@@ -88,7 +95,7 @@ class World:
             "own": tla_set(self.own),
             "alive": record({m: self.alive[m] for m in masters}),
             "log": record({m: tla_set(self.log.get(m, ())) for m in masters}),
-            "ended": fcn((h, self.ended.get(h, "open")) for h in range(1, halves + 1)),
+            "ended": fcn((h, self.ended.get(h, "open")) for h in halves),
             "op": tla_set(self.op),
             "visible": tla_set(self.visible),
             "popSent": tla_set(
