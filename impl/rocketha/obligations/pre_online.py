@@ -10,8 +10,11 @@
 | copies in turn         | a slave  | each asks for another table than the one before           |
 | tables written         | a broker | a period after it has something that its file has not     |
 | only changes written   | a broker | when it is time for it: no table that its file has        |
-| connections kept       | a slave  | unless one is lost, forgotten or not answered, or its     |
-|                        |          | master says where to connect to                           |
+| connections kept       | a slave  | unless one is lost, forgotten or silent for too long, or  |
+|                        |          | its master says where to connect to                       |
+| silent ones given up   | a slave  | when it looks after its connection, and heard nothing of  |
+|                        |          | its master for too long                                   |
+| connections used       | a master | a packet over each, in each of its periods                |
 | connections made       | a slave  | when it hears where to connect to, and a pause after its  |
 |                        |          | connection, or an attempt, is lost                        |
 | isolation goes on      | a master | a pause after the last answer, or when it waits no longer |
@@ -30,9 +33,7 @@ store/ha/autoswitch `AutoSwitchHAClient`, `AutoSwitchHAConnection`
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Container, Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -41,9 +42,17 @@ from rocketha.formats.broker_requests import BrokerCode, BrokerResponse
 from rocketha.formats.name_server_codes import NameServerCode
 from rocketha.formats.offset_tables import TableKind, pull_offsets
 from rocketha.obligations.obligation import Due, Obligation, RecordedRun, due_in_step
-from rocketha.obligations.seen import Seen, changed_tables, seen_of
+from rocketha.obligations.pre_online_brokers import Broker, brokers, slaves
+from rocketha.obligations.pre_online_connections import (
+    connections_kept,
+    connections_made,
+    connections_used,
+    packets_answered,
+    silent_given_up,
+)
+from rocketha.obligations.seen import Seen, changed_tables
 from rocketha.recording.record import RESPONSE, STARTED, STOPPED, SentMessage
-from rocketha.types import MASTER, TimestampMs
+from rocketha.types import TimestampMs
 
 __all__ = ["PRE_ONLINE", "changes_written", "tables_written"]
 
@@ -52,66 +61,12 @@ _ASKED: Final = frozenset({*_KIND_OF, BrokerCode.EXCHANGE_BROKER_HA_INFO})
 """What brokers ask of each other."""
 
 
-@dataclass(frozen=True)
-class _Broker:
-    name: str
-    settings: dict[str, Any]
-    seen: list[Seen]
-    waits: list[tuple[int, int]]
-    """From when until when it waits for answers, milliseconds; in order, none touches another."""
-
-    def free_ms(self, at_ms: int) -> int:
-        """Return when it waits for nothing, at a time or behind it."""
-        found = bisect_right(self.waits, (at_ms, 1 << 62)) - 1
-        return max(at_ms, self.waits[found][1]) if found >= 0 else at_ms
-
-
-def _brokers(run: RecordedRun) -> list[_Broker]:
-    return run.once(_all_brokers)
-
-
-def _all_brokers(run: RecordedRun) -> list[_Broker]:
-    found = []
-    for name, header in run.headers.items():
-        if header.settings["kind"] == "broker":
-            seen = seen_of(run, name)
-            found.append(_Broker(name, header.settings, seen, _waits(header.settings, seen)))
-    return found
-
-
-def _waits(settings: dict[str, Any], seen: list[Seen]) -> list[tuple[int, int]]:
-    heard = {received: one.at_ms for one in seen for received in one.record.received}
-    reports = [
-        (one.at_ms, received.partition(":")[0])
-        for one in seen
-        for received in one.record.received
-        if not received.endswith(RESPONSE)
-    ]
-    waits: list[tuple[int, int]] = []
-    for one in seen:
-        for message in one.record.sent:
-            if message.id.endswith(RESPONSE) or message.code == NameServerCode.BROKER_HEARTBEAT:
-                continue
-            if message.code is None:  # a packet: who is asked to report may do so for some time
-                conn, latest_ms = message.id.partition(":")[0], one.at_ms + settings["report_ms"]
-                ends = (ms for ms, of in reports if of == conn and one.at_ms < ms < latest_ms)
-                end_ms: int = next(ends, latest_ms)
-            else:
-                latest_ms = one.at_ms + settings["request_timeout_ms"]
-                end_ms = min(latest_ms, heard.get(message.id + RESPONSE, latest_ms))
-            if waits and one.at_ms <= waits[-1][1]:
-                waits[-1] = (waits[-1][0], max(waits[-1][1], end_ms))
-            else:
-                waits.append((one.at_ms, end_ms))
-    return waits
-
-
 # ---- what comes again and again ----
 
 
 def _repeated(
     run: RecordedRun,
-    broker: _Broker,
+    broker: Broker,
     period: str,
     *,
     is_it: Callable[[SentMessage], bool],
@@ -153,7 +108,7 @@ def _always(state: dict[str, Any]) -> bool:
 
 
 def _again(
-    who: Callable[[RecordedRun], list[_Broker]],
+    who: Callable[[RecordedRun], list[Broker]],
     period: str,
     codes: Container[int | None],
     owed: Callable[[dict[str, Any]], bool],
@@ -175,12 +130,8 @@ def _again(
     return dues
 
 
-def _slaves(run: RecordedRun) -> list[_Broker]:
-    return [one for one in _brokers(run) if one.settings["broker_id"] != MASTER]
-
-
 def _copies_in_turn(run: RecordedRun) -> Iterator[Due]:
-    for broker in _slaves(run):
+    for broker in slaves(run):
         last: int | None = None
         for one in broker.seen:
             last = None if one.record.event == STARTED else last
@@ -193,11 +144,11 @@ def _copies_in_turn(run: RecordedRun) -> Iterator[Due]:
 
 def tables_written(run: RecordedRun, kind: TableKind) -> Iterator[Due]:
     """Find when a broker is to write one of its tables, again and again."""
-    for broker in _brokers(run):
+    for broker in brokers(run):
         yield from _written(run, broker, kind)
 
 
-def _written(run: RecordedRun, broker: _Broker, kind: TableKind) -> Iterator[Due]:
+def _written(run: RecordedRun, broker: Broker, kind: TableKind) -> Iterator[Due]:
     """Each change is due: with the next table that is written it is done."""
     written_ms = [
         one.at_ms
@@ -226,7 +177,7 @@ def _table(state: dict[str, Any], kind: TableKind) -> Any:
 
 def changes_written(run: RecordedRun, kind: TableKind) -> Iterator[Due]:
     """Find when a broker writes one of its tables: its file must have another one."""
-    for broker in _brokers(run):
+    for broker in brokers(run):
         yield from changed_tables(broker.seen, kind)
 
 
@@ -236,58 +187,12 @@ def _of_each_table(
     return lambda run: (due for kind in TableKind for due in dues(run, kind))
 
 
-def _connections_kept(run: RecordedRun) -> Iterator[Due]:
-    for broker in _slaves(run):
-        for one in broker.seen:
-            before, after = one.before.get("ha_conn"), one.state.get("ha_conn")
-            if one.record.event in (STARTED, STOPPED) or before is None:
-                continue
-            done = after == before or one.record.event in _GIVES_UP or _is_told(run, one)
-            yield due_in_step(one.record, f"keep connection {before}", is_done=done)
-
-
-_GIVES_UP: Final = frozenset({"ConnectionLost", "ForgetMaster", "PacketRefused", "ReconnectDue"})
-
-
-def _is_told(run: RecordedRun, seen: Seen) -> bool:
-    code = BrokerCode.EXCHANGE_BROKER_HA_INFO
-    requests = (run.messages.get(received) for received in seen.record.received)
-    return any(request is not None and request.code == code for request in requests)
-
-
-def _connections_made(run: RecordedRun) -> Iterator[Due]:
-    for broker in _slaves(run):
-        for at, one in enumerate(broker.seen):
-            if one.record.event == STOPPED:
-                continue
-            lacks, knew = _lacks_connection(one.state), one.before.get("ha_address") is not None
-            if one.state["ha_address"] is not None and (_is_told(run, one) or not knew):
-                yield due_in_step(one.record, "connect", is_done=not lacks)
-            by_ms = TimestampMs(one.at_ms + broker.settings["reconnect_ms"])
-            begins = lacks and not (knew and _lacks_connection(one.before))
-            if begins and run.runs_until_ms(broker.name, one.at_ms) > by_ms:
-                later = (x.at_ms for x in broker.seen[at:] if not _lacks_connection(x.state))
-                yield Due(
-                    node=broker.name,
-                    since_ms=one.at_ms,
-                    by_ms=by_ms,
-                    what="connect again",
-                    done_ms=next(later, None),
-                )
-
-
-def _lacks_connection(state: dict[str, Any]) -> bool:
-    """Tell whether a slave knows where to connect to, and neither is connected nor tries."""
-    is_connected = state.get("ha_conn") is not None or state.get("ha_asked") is not None
-    return state.get("ha_address") is not None and not is_connected
-
-
 # ---- a master in isolation ----
 
 
 def _goes_on(run: RecordedRun) -> Iterator[Due]:
     """Whatever it sends goes on: a question, a word to a slave, a request to report."""
-    for broker in _brokers(run):
+    for broker in brokers(run):
         for at, one in enumerate(broker.seen):
             if one.record.event == STOPPED or not one.state["isolated"]:
                 continue
@@ -314,7 +219,7 @@ def _went_on(seen: Seen) -> bool:
 
 def _slaves_in_turn(run: RecordedRun) -> Iterator[Due]:
     """Whoever is told where to connect to, or asked for a table first, is the next in turn."""
-    for broker in _brokers(run):
+    for broker in brokers(run):
         last: tuple[frozenset[int], str | None] | None = None
         for one in broker.seen:
             if one.record.event in (STARTED, STOPPED):
@@ -334,7 +239,7 @@ def _slaves_in_turn(run: RecordedRun) -> Iterator[Due]:
 
 
 def _in_full(run: RecordedRun) -> Iterator[Due]:
-    for broker in _brokers(run):
+    for broker in brokers(run):
         for one in broker.seen:
             for message in one.messages:
                 wanted = _says(broker, message.code)
@@ -345,7 +250,7 @@ def _in_full(run: RecordedRun) -> Iterator[Due]:
                     yield due_in_step(one.record, f"say {wanted} in {message.id}", is_done=done)
 
 
-def _says(broker: _Broker, code: int | None) -> dict[str, str] | None:
+def _says(broker: Broker, code: int | None) -> dict[str, str] | None:
     settings = broker.settings
     group = {"clusterName": settings["cluster_name"], "brokerName": settings["broker_name"]}
     match code:
@@ -372,7 +277,7 @@ def _says(broker: _Broker, code: int | None) -> dict[str, str] | None:
             return None
 
 
-def _body_is_full(broker: _Broker, message: SentMessage) -> bool:
+def _body_is_full(broker: Broker, message: SentMessage) -> bool:
     if message.code != NameServerCode.REGISTER_BROKER:
         return True
     body = msgspec.json.decode(message.body or "{}")
@@ -382,7 +287,7 @@ def _body_is_full(broker: _Broker, message: SentMessage) -> bool:
 
 def _answers(run: RecordedRun) -> Iterator[Due]:
     messages = run.messages
-    for broker in _brokers(run):
+    for broker in brokers(run):
         for one in broker.seen:
             for received in one.record.received:
                 request = messages.get(received)
@@ -407,35 +312,20 @@ def _is_answer(seen: Seen, code: BrokerCode, answer: SentMessage) -> bool:
     return dict(given.offsets) == offsets and given.version.counter == has["version"]["counter"]
 
 
-def _packets_answered(run: RecordedRun) -> Iterator[Due]:
-    for broker in _brokers(run):
-        for one in broker.seen:
-            packets = [message for message in one.record.sent if message.code is None]
-            said = [message for message in packets if not message.id.endswith(RESPONSE)]
-            if one.record.event == "PeerConnected" and one.state["ha_conn"] is not None:
-                yield due_in_step(one.record, "say who it is", is_done=len(said) == 1)
-            for received in one.record.received:
-                end, _, number = received.partition(":")[2].partition(":")
-                first = number == "1"
-                if (end == "client" and first) or (end == "server" and number and not first):
-                    done = len(said) == 1
-                    yield due_in_step(one.record, f"answer packet {received}", is_done=done)
-
-
 _REGISTRATIONS: Final = _again(
-    _brokers, "register_ms", {NameServerCode.REGISTER_BROKER}, _is_there, "register again"
+    brokers, "register_ms", {NameServerCode.REGISTER_BROKER}, _is_there, "register again"
 )
 _SIGNS_OF_LIFE: Final = _again(
-    _brokers,
+    brokers,
     "heartbeat_ms",
     {NameServerCode.BROKER_HEARTBEAT},
     _is_there,
     "give a sign of life",
 )
 _POLLS: Final = _again(
-    _slaves, "poll_ms", {NameServerCode.GET_BROKER_MEMBER_GROUP}, _always, "ask again who is there"
+    slaves, "poll_ms", {NameServerCode.GET_BROKER_MEMBER_GROUP}, _always, "ask again who is there"
 )
-_COPIES: Final = _again(_slaves, "copy_ms", {*_KIND_OF}, _copies, "copy a table again")
+_COPIES: Final = _again(slaves, "copy_ms", {*_KIND_OF}, _copies, "copy a table again")
 PRE_ONLINE: Final = (
     Obligation(name="registrations repeated", dues=_REGISTRATIONS),
     Obligation(name="signs of life", dues=_SIGNS_OF_LIFE),
@@ -444,12 +334,14 @@ PRE_ONLINE: Final = (
     Obligation(name="copies in turn", dues=_copies_in_turn),
     Obligation(name="tables written", dues=_of_each_table(tables_written)),
     Obligation(name="only changes written", dues=_of_each_table(changes_written)),
-    Obligation(name="connections kept", dues=_connections_kept),
-    Obligation(name="connections made", dues=_connections_made),
+    Obligation(name="connections kept", dues=connections_kept),
+    Obligation(name="silent ones given up", dues=silent_given_up),
+    Obligation(name="connections used", dues=connections_used),
+    Obligation(name="connections made", dues=connections_made),
     Obligation(name="isolation goes on", dues=_goes_on),
     Obligation(name="slaves in turn", dues=_slaves_in_turn),
     Obligation(name="requests in full", dues=_in_full),
     Obligation(name="answers to requests", dues=_answers),
-    Obligation(name="packets answered", dues=_packets_answered),
+    Obligation(name="packets answered", dues=packets_answered),
 )
 """All that a master that comes back and its slaves owe."""

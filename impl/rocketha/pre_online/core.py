@@ -45,6 +45,7 @@ from rocketha.pre_online.due import (
     RegisterDue,
     RegisterNow,
     ReportOver,
+    TransferDue,
 )
 from rocketha.pre_online.events import (
     Decide,
@@ -103,6 +104,7 @@ def started(options: PreOnlineOptions) -> Iterable[After[PreOnlineHears]]:
     yield After(wait_ms=options.persist_ms, event=PersistDue())
     if options.is_master:
         yield After(wait_ms=1, event=GoOn())
+        yield After(wait_ms=options.transfer_ms, event=TransferDue())
     else:
         yield After(wait_ms=options.poll_ms, event=PollDue())
         yield After(wait_ms=options.copy_ms, event=CopyDue())
@@ -157,6 +159,8 @@ def _step(state: PreOnlineState, event: PreOnlineEvent, *, now_ms: TimestampMs) 
             return master.decide(state)
         case ReportOver():
             return master.report_over(state, event)
+        case TransferDue():
+            return master.transfer(state)
         case _:
             return _connection(state, event, now_ms=now_ms)
 
@@ -195,7 +199,7 @@ def _connection(
         case PeerConnected():
             return slave.connected(state, event, now_ms=now_ms)
         case PacketReceived(conn=conn, packet=packet):
-            return _packet(state, conn, packet)
+            return _packet(state, conn, packet, now_ms=now_ms)
         case ConnectionLost(conn=conn):
             return _lost(state, conn)
         case PacketRefused(conn=conn):
@@ -207,7 +211,11 @@ def _connection(
 
 
 def _packet(
-    state: PreOnlineState, conn: ConnectionId, packet: MasterPacket | SlavePacket
+    state: PreOnlineState,
+    conn: ConnectionId,
+    packet: MasterPacket | SlavePacket,
+    *,
+    now_ms: TimestampMs,
 ) -> PreOnlineDone:
     match packet:
         case Handshake(broker_id=slave_id):
@@ -215,9 +223,9 @@ def _packet(
         case Ack():
             return master.reported(state, conn)
         case HandshakeReply():
-            return slave.heard_reply(state, conn)
+            return slave.heard_reply(state, conn, now_ms=now_ms)
         case Transfer():
-            return slave.acknowledge(state, conn)
+            return slave.acknowledge(state, conn, now_ms=now_ms)
         case _ as unreachable:
             assert_never(unreachable)
 

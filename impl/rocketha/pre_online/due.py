@@ -16,6 +16,7 @@ __all__ = [
     "RegisterDue",
     "RegisterNow",
     "ReportOver",
+    "TransferDue",
 ]
 
 
@@ -60,6 +61,11 @@ class ReconnectDue:
 
 
 @dataclass(frozen=True, slots=True)
+class TransferDue:
+    """It is time for a master to send something over each connection."""
+
+
+@dataclass(frozen=True, slots=True)
 class ReportOver:
     """It is time that a slave has reported."""
 
@@ -77,4 +83,5 @@ Due: TypeAlias = (
     | GoOn
     | ReconnectDue
     | ReportOver
+    | TransferDue
 )

@@ -31,7 +31,7 @@ from rocketha.pre_online.asking import (
     later,
     tell_broker,
 )
-from rocketha.pre_online.due import GoOn, RegisterNow, ReportOver
+from rocketha.pre_online.due import GoOn, RegisterNow, ReportOver, TransferDue
 from rocketha.pre_online.events import (
     Decide,
     PreOnlineAction,
@@ -56,6 +56,7 @@ __all__ = [
     "report_over",
     "reported",
     "table_given",
+    "transfer",
 ]
 
 _Name = PreOnlineActionName
@@ -144,18 +145,21 @@ def table_given(state: PreOnlineState, waits: Waits, command: RemotingCommand) -
         return take_table(state, waits.slave, has)
     number = state.asks + 1
     waits = replace(waits, what=Asked.REPORT, number=number, given=has)
-    says = Transfer(
-        offset=Offset(0), epoch=Epoch(0), epoch_start_offset=Offset(0), confirm_offset=Offset(0)
-    )
     over: After[PreOnlineHears] = After(wait_ms=state.options.report_ms, event=ReportOver(number))
-    state = replace(state, asks=number, waits=waits)
-    return PreOnlineDone(state, (SendPacket(conn=conn, data=push_transfer(says)), over))
+    state, says = _sent(replace(state, asks=number, waits=waits), conn)
+    return PreOnlineDone(state, (says, over))
 
 
 def reported(state: PreOnlineState, conn: ConnectionId) -> PreOnlineDone:
-    """Take the tables of a slave whose connection was there when it gave them."""
-    waits = state.waits
-    if waits is None or waits.what is not Asked.REPORT or waits.conn != conn:
+    """Take the tables of a slave whose connection was there when it gave them.
+
+    It reports of each packet, in order: of what was sent last, when nothing is left.
+    """
+    if not state.unreported.get(conn):
+        return PreOnlineDone(state)
+    waits, left = state.waits, state.unreported[conn] - 1
+    state = replace(state, unreported=MappingProxyType({**state.unreported, conn: left}))
+    if left or waits is None or waits.what is not Asked.REPORT or waits.conn != conn:
         return PreOnlineDone(state)
     return take_table(replace(state, waits=None), waits.slave, waits.given)
 
@@ -227,6 +231,29 @@ def link_lost(state: PreOnlineState, conn: ConnectionId) -> PreOnlineDone:
     return PreOnlineDone(_without(state, conn), tuple(_abandoned(state, conn)), action)
 
 
+def transfer(state: PreOnlineState) -> PreOnlineDone:
+    """Send something over each connection, so that slaves know that it is there.
+
+    Source: AutoSwitchHAConnection.transferToSlave (`haSendHeartbeatInterval`)
+    """
+    does: list[PreOnlineDoes] = []
+    for conn in state.links.values():
+        state, says = _sent(state, conn)
+        does.append(says)
+    again: After[PreOnlineHears] = After(wait_ms=state.options.transfer_ms, event=TransferDue())
+    return PreOnlineDone(state, (*does, again))
+
+
+def _sent(state: PreOnlineState, conn: ConnectionId) -> tuple[PreOnlineState, SendPacket]:
+    """Send a packet that the slave is to report."""
+    says = Transfer(
+        offset=Offset(0), epoch=Epoch(0), epoch_start_offset=Offset(0), confirm_offset=Offset(0)
+    )
+    unreported = {**state.unreported, conn: state.unreported.get(conn, 0) + 1}
+    state = replace(state, unreported=MappingProxyType(unreported))
+    return state, SendPacket(conn=conn, data=push_transfer(says))
+
+
 def report_over(state: PreOnlineState, event: ReportOver) -> PreOnlineDone:
     """Close a connection over which nobody reports."""
     waits = state.waits
@@ -242,7 +269,10 @@ def _without(state: PreOnlineState, conn: ConnectionId) -> PreOnlineState:
     waits = state.waits
     if waits is not None and waits.conn == conn:
         waits = None
-    return replace(state, links=MappingProxyType(links), waits=waits)
+    unreported = {one: count for one, count in state.unreported.items() if one != conn}
+    return replace(
+        state, links=MappingProxyType(links), waits=waits, unreported=MappingProxyType(unreported)
+    )
 
 
 def _abandoned(state: PreOnlineState, conn: ConnectionId) -> list[PreOnlineDoes]:

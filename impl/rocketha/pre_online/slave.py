@@ -191,20 +191,22 @@ def connected(state: PreOnlineState, event: PeerConnected, *, now_ms: TimestampM
     if state.ha.address != event.peer or state.ha.conn is not None:
         closes = CloseConnection(conn=event.conn, reason="nobody wants it any more")
         return PreOnlineDone(state, (closes,))
-    ha = replace(state.ha, conn=event.conn, since_ms=now_ms, has_reply=False)
+    ha = replace(state.ha, conn=event.conn, heard_ms=now_ms, has_reply=False)
     says = push_handshake(Handshake(broker_id=state.options.broker_id))
     return PreOnlineDone(replace(state, ha=ha), (SendPacket(conn=event.conn, data=says),))
 
 
-def heard_reply(state: PreOnlineState, conn: ConnectionId) -> PreOnlineDone:
+def heard_reply(state: PreOnlineState, conn: ConnectionId, *, now_ms: TimestampMs) -> PreOnlineDone:
     """Know that the connection is in TRANSFER."""
     if conn != state.ha.conn:
         return PreOnlineDone(state)
-    return PreOnlineDone(replace(state, ha=replace(state.ha, has_reply=True)))
+    return PreOnlineDone(replace(state, ha=replace(state.ha, has_reply=True, heard_ms=now_ms)))
 
 
-def acknowledge(state: PreOnlineState, conn: ConnectionId) -> PreOnlineDone:
+def acknowledge(state: PreOnlineState, conn: ConnectionId, *, now_ms: TimestampMs) -> PreOnlineDone:
     """Report to the master. Source: AutoSwitchHAClient.reportSlaveOffset"""
+    if conn == state.ha.conn:
+        state = replace(state, ha=replace(state.ha, heard_ms=now_ms))
     return PreOnlineDone(
         state, (SendPacket(conn=conn, data=push_ack(Ack(max_phy_offset=Offset(0)))),)
     )
@@ -222,16 +224,22 @@ def disconnected(state: PreOnlineState, conn: ConnectionId) -> PreOnlineDone:
 
 
 def look_after_connection(state: PreOnlineState, *, now_ms: TimestampMs) -> PreOnlineDone:
-    """Connect again, also where the master has not answered for too long."""
+    """Connect again, also where the master was not heard for too long.
+
+    The master may have started again, and the connection be gone at its end only.
+
+    Source: DefaultHAClient.run, AutoSwitchHAClient.run (`haHousekeepingInterval`)
+    """
     wait_ms, ha = state.options.reconnect_ms, state.ha
     again: After[PreOnlineHears] = After(wait_ms=wait_ms, event=ReconnectDue())
     if ha.address is None:
         return PreOnlineDone(state, (again,))
     if ha.conn is None:
         return PreOnlineDone(state, (Connect(peer=ha.address), again))
-    if ha.has_reply or now_ms - ha.since_ms < wait_ms:
+    limit_ms = state.options.silent_ms if ha.has_reply else wait_ms
+    if now_ms - ha.heard_ms < limit_ms:
         return PreOnlineDone(state, (again,))
-    closes = CloseConnection(conn=ha.conn, reason="its handshake was not answered")
+    closes = CloseConnection(conn=ha.conn, reason=f"its master is silent for {limit_ms} ms")
     state = replace(state, ha=HaClient(address=ha.address))
     action = PreOnlineAction(_Name.DISCONNECT)
     return PreOnlineDone(state, (closes, Connect(peer=ha.address), again), action)

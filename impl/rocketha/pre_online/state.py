@@ -51,6 +51,10 @@ class PreOnlineOptions:
     """A connection is closed if its slave does not report within this time when it is asked to."""
     reconnect_ms: int = 5_000
     """How long a slave waits until it connects again, or takes a handshake for lost."""
+    transfer_ms: int = 5_000
+    """`haSendHeartbeatInterval`: how often a master sends something over each connection."""
+    silent_ms: int = 20_000
+    """`haHousekeepingInterval`: a slave closes a connection over which it hears nothing so long."""
     rules: PreOnlineRules = field(default=RULES, repr=False)
 
     @property
@@ -113,8 +117,8 @@ class HaClient:
     address: HaAddress | None = None
     """Where to connect to."""
     conn: ConnectionId | None = None
-    since_ms: int = 0
-    """When it stood."""
+    heard_ms: int = 0
+    """When it stood, or when the master was last heard over it."""
     has_reply: bool = False
 
 
@@ -150,6 +154,8 @@ class PreOnlineState:
     told: frozenset[BrokerId] = frozenset()
     """Slaves that know where to connect to, as far as it has heard."""
     links: Links = field(default_factory=lambda: MappingProxyType({}))
+    unreported: Mapping[ConnectionId, int] = field(default_factory=lambda: MappingProxyType({}))
+    """Connection -> what was sent over it and not reported yet; each is, in order."""
 
     @property
     def wanted(self) -> frozenset[BrokerId]:

@@ -25,6 +25,7 @@ from rocketha.pre_online.due import (
     ReconnectDue,
     RegisterDue,
     ReportOver,
+    TransferDue,
 )
 from rocketha.pre_online.events import PreOnlineDone, StoreTable
 from rocketha.pre_online.state import HaClient
@@ -112,6 +113,20 @@ def _connects_with_each_registration(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(slave, "registered", registered)
 
 
+def _looks_at_another_clock(late_ms: int) -> Patch:
+    """Let a slave think that it is so much later when it looks after its connection."""
+
+    def put_in(patch: pytest.MonkeyPatch) -> None:
+        whole = slave.look_after_connection
+
+        def looks(state: Any, *, now_ms: Any) -> Any:
+            return whole(state, now_ms=now_ms + late_ms)
+
+        patch.setattr(slave, "look_after_connection", looks)
+
+    return put_in
+
+
 def _stays_with_one(name: str, module: Any) -> Patch:
     """Let it be the same one's turn again and again."""
 
@@ -140,6 +155,10 @@ def _stays_with_one(name: str, module: Any) -> Patch:
         (changes(PreOnlineCore, _writes_one_table_at_a_time), "tables written"),
         (_forgets_what_it_wrote, "only changes written"),
         (_connects_with_each_registration, "connections kept"),
+        (_looks_at_another_clock(2_000), "silent ones given up"),
+        (_drops(SendPacket, after=TransferDue), "connections used"),
+        (_drops(After, after=TransferDue), "connections used"),
+        (_drops(After, event=TransferDue), "connections used"),
         (_drops(Connect, after=ReconnectDue), "connections made"),
         (_drops(Connect, after=RequestArrived), "connections made"),
         (_drops(After, event=GoOn), "isolation goes on"),
@@ -173,3 +192,19 @@ def test_a_run_in_which_slaves_do_not_connect_again_does_not_converge(
     monkeypatch.setattr(slave, "look_after_connection", lambda state, **_: PreOnlineDone(state))
 
     assert not run(LOSES_CONNECTION).report.converged
+
+
+def test_a_connection_that_is_gone_at_the_masters_end_only_is_given_up(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A master that has started again does not wait for a slave that no name server knows then."""
+    options = SimOptions(steps=100)
+    good = run(157, options)
+    assert good.report.converged
+    assert good.obligations.missed == ()
+
+    _looks_at_another_clock(-60_000)(monkeypatch)
+    bad = run(157, options)
+
+    assert not bad.report.converged
+    assert {one.obligation for one in bad.obligations.missed} == {"silent ones given up"}

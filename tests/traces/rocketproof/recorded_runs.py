@@ -174,7 +174,7 @@ SUBJECTS: Final[dict[str, Subject]] = {
             Bug.GIVES: 7,
             Bug.HOST: 0,
             Bug.ISOLATED: 0,
-            Bug.TIES: 0,
+            Bug.TIES: 10,
             Bug.TRANSFER: 0,
             Bug.VERSIONS: 4,
         },

@@ -25,7 +25,13 @@ from rocketproof.schedule import Scheduled
 from rocketproof.shrinking import How, Shrinking
 from rocketproof.timeline import timeline
 from rocketproof.trace_inputs import SpecChoice
-from tests.traces.rocketproof.recorded_runs import judged, recorded, with_first, with_settings
+from tests.traces.rocketproof.recorded_runs import (
+    SUBJECTS,
+    judged,
+    recorded,
+    with_first,
+    with_settings,
+)
 from tlatrace.judgement.verdict import Conforms, Diverges
 from tlatrace.trace import Trace
 from tlatrace.trace.ndjson import read_trace
@@ -95,24 +101,7 @@ LATE_ANSWER = 179
 """A seed in which a slave is told that a master is there, commits when that is taken for gone, and
 hears it then."""
 
-CAUGHT = {
-    Bug.B48: 1,
-    Bug.B48_VERSION: 0,
-    Bug.B49: 0,
-    Bug.B50: 0,
-    Bug.B51: 1,
-    Bug.B76: 0,
-    Bug.COMPARED: 0,
-    Bug.FRESH: 0,
-    Bug.GIVES: 7,
-    Bug.HOST: 0,
-    Bug.ISOLATED: 0,
-    Bug.SERVING: 0,
-    Bug.TIES: 0,
-    Bug.TRANSFER: 0,
-    Bug.VERSIONS: 4,
-}
-"""The first seed that shows a bug."""
+CAUGHT = SUBJECTS[PROTOCOL].seed_of_bug
 
 
 @pytest.mark.parametrize("bug", CAUGHT)
@@ -126,7 +115,7 @@ def test_a_slave_commits_while_an_answer_is_late_and_a_master_is_taken_for_gone(
 
 def test_a_run_that_is_cut_where_it_fails_fails_again() -> None:
     options = SimOptions(bugs=frozenset({Bug.TIES}))
-    run = Scheduled(protocol=PROTOCOL, seed=0, options=options, schedule=UNRESTRICTED)
+    run = Scheduled(protocol=PROTOCOL, seed=10, options=options, schedule=UNRESTRICTED)
     judge = RunJudge(SpecChoice())
 
     shrunk = Shrinking(judge, runs=4, redraws=False).shrink(run)

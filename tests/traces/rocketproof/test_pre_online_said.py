@@ -286,7 +286,7 @@ def answers_no_slave(state: Any, event: Any, kind: Any) -> PreOnlineDone:
     return PreOnlineDone(state) if state.options.is_master else GIVE_TABLE(state, event, kind)
 
 
-def does_nothing(state: Any, *_: Any) -> PreOnlineDone:
+def does_nothing(state: Any, *_: Any, **__: Any) -> PreOnlineDone:
     return PreOnlineDone(state)
 
 

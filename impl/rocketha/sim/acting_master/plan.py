@@ -242,6 +242,8 @@ def _draw_tables(rng: Random, options: SimOptions, acting: ActingOptions) -> Pre
         request_timeout_ms=250,
         report_ms=250,
         reconnect_ms=150,
+        transfer_ms=500,
+        silent_ms=1_500,
         rules=pre_online_rules(bugs),
     )
 

@@ -55,6 +55,8 @@ _SETTINGS: Final = (
     "request_timeout_ms",
     "report_ms",
     "reconnect_ms",
+    "transfer_ms",
+    "silent_ms",
 )
 _FOLDER: Final = "config"
 

@@ -97,6 +97,8 @@ def _draw_master(rng: Random, options: SimOptions) -> PreOnlineOptions:
         request_timeout_ms=250,
         report_ms=250,
         reconnect_ms=150,
+        transfer_ms=500,
+        silent_ms=1_500,
         rules=pre_online_rules(options.bugs),
     )
 
