@@ -7,11 +7,13 @@
 | registrations in full     | a broker      | each says all of what it is, and both topics         |
 | signs of life             | a broker      | to each name server, in each of its periods          |
 | polls repeated            | a broker      | a period after the last one, and its answer          |
+| polls moved               | a broker      | to the next name server, when one has not answered   |
 | ends said                 | a broker      | to each name server, before it stops in order        |
 | answers to requests       | a name server | in the step in which it hears one                    |
 | masters named             | a name server | to each slave that registers, in its answer          |
 | the silent left out       | a name server | of each answer, once a broker has said nothing for   |
 |                           |               | its time, a scan and the wait for a removal          |
+| the silent found          | a name server | all of them, when it looks for them                  |
 | the heard kept            | a name server | who is taken for silent has said nothing for its     |
 |                           |               | time                                                 |
 | the gone heard no more    | a name server | over the channel of a broker that it takes for gone: |
@@ -32,19 +34,27 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-import msgspec
-
 from rocketha.formats.broker_member_group import BrokerMemberGroup
 from rocketha.formats.name_server_codec import pull_name_server_reply
 from rocketha.formats.name_server_codes import NameServerCode, NameServerResponse
 from rocketha.formats.remoting_command import FLAG_RESPONSE, RemotingCommand
 from rocketha.obligations.obligation import Due, Obligation, RecordedRun, due_in_step, time_ms
+from rocketha.obligations.route_brokers import (
+    ends_said,
+    in_full,
+    nodes,
+    polls_moved,
+    polls_repeated,
+    registrations_repeated,
+    roles_registered,
+    signs_of_life,
+)
 from rocketha.recording.record import RESPONSE, STARTED, NodeRecord, SentMessage
-from rocketha.types import MASTER, TimestampMs
+from rocketha.types import MASTER
 
 __all__ = ["AGAIN", "REFUSED", "ROLES", "ROUTE", "VERSIONS", "heard_taken", "silent_named"]
 
-_SHUTDOWN: Final = "ShutdownWanted"
+_SCAN: Final = "ScanDue"
 _SILENT: Final = "SilentFound"
 _ENDED: Final = frozenset({"ConnectionLost", _SILENT})
 """What makes a name server take a broker for gone that has not said so."""
@@ -55,173 +65,12 @@ _ANSWERED: Final = frozenset(
 _SIGNS: Final = frozenset({NameServerCode.REGISTER_BROKER, NameServerCode.BROKER_HEARTBEAT})
 
 
-def _nodes(run: RecordedRun, kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    for name, header in run.headers.items():
-        if header.settings["kind"] == kind:
-            yield name, header.settings
-
-
-def _sent(record: NodeRecord, code: NameServerCode, to: str) -> list[SentMessage]:
-    return [message for message in record.sent if message.code == code and message.to == to]
-
-
-# ---- brokers ----
-
-
-def _roles_registered(run: RecordedRun) -> Iterator[Due]:
-    for broker, settings in _nodes(run, "broker"):
-        records = run.by_node[broker]
-        for at, record in enumerate(records):
-            role = record.state.get("role")
-            at_ms = time_ms(record)
-            if role is None or run.runs_until_ms(broker, at_ms) <= at_ms:
-                continue
-            for name_server in settings["name_servers"]:
-                said = [
-                    message
-                    for later in records[at:]
-                    if time_ms(later) == at_ms
-                    for message in _sent(later, NameServerCode.REGISTER_BROKER, name_server)
-                    if _role_of(message) == (role["broker_id"], role["epoch"])
-                ]
-                yield due_in_step(
-                    record, f"register as {role} with {name_server}", is_done=bool(said)
-                )
-
-
-def _role_of(registration: SentMessage) -> tuple[int, int]:
-    """Return the brokerId and the epoch that a registration says."""
-    body = msgspec.json.decode(registration.body or "{}")
-    version = body["topicConfigSerializeWrapper"]["dataVersion"]
-    return int(registration.fields["brokerId"]), int(version["stateVersion"])
-
-
-def _registrations_repeated(run: RecordedRun) -> Iterator[Due]:
-    """Who has another version than in the registration that waits for its answer goes on, too."""
-    code = NameServerCode.REGISTER_BROKER
-    for broker, settings in _nodes(run, "broker"):
-        counts_on = [time_ms(one) for one in run.by_node[broker] if "version" in one.state]
-        for name_server in settings["name_servers"]:
-            yield from _repeated(
-                run,
-                broker,
-                (code, name_server),
-                period_ms=settings["register_ms"],
-                waits_ms=settings["register_timeout_ms"],
-                goes_on_ms=counts_on,
-            )
-
-
-def _polls_repeated(run: RecordedRun) -> Iterator[Due]:
-    for broker, settings in _nodes(run, "broker"):
-        yield from _repeated(
-            run,
-            broker,
-            (NameServerCode.GET_BROKER_MEMBER_GROUP, None),
-            period_ms=settings["poll_ms"],
-            waits_ms=settings["poll_timeout_ms"],
-            begins_at_start=True,
-        )
-
-
-def _signs_of_life(run: RecordedRun) -> Iterator[Due]:
-    for broker, settings in _nodes(run, "broker"):
-        for name_server in settings["name_servers"]:
-            yield from _repeated(
-                run,
-                broker,
-                (NameServerCode.BROKER_HEARTBEAT, name_server),
-                period_ms=settings["heartbeat_ms"],
-                waits_ms=0,
-                begins_with_role=True,
-            )
-
-
-def _repeated(
-    run: RecordedRun,
-    broker: str,
-    what: tuple[NameServerCode, str | None],
-    *,
-    period_ms: int,
-    waits_ms: int,
-    goes_on_ms: list[TimestampMs] | None = None,
-    begins_at_start: bool = False,
-    begins_with_role: bool = False,
-) -> Iterator[Due]:
-    """Find when a broker is to send a request again; None: to any name server."""
-    code, to = what
-    whom = "a name server" if to is None else to
-    records = run.by_node[broker]
-    since: list[tuple[TimestampMs, str | None]] = []
-    knew_role = False
-    answered: dict[str, TimestampMs] = {}
-    for record in records:
-        at_ms = time_ms(record)
-        answered.update(dict.fromkeys(record.received, at_ms))
-        is_start = record.event == STARTED
-        knows_role = record.state.get("role") is not None or (knew_role and not is_start)
-        if (begins_at_start and is_start) or (begins_with_role and knows_role and not knew_role):
-            since.append((at_ms, None))
-        knew_role = knows_role
-        since += [(at_ms, m.id) for m in record.sent if m.code == code and to in (None, m.to)]
-    sent_ms = [at_ms for at_ms, message in since if message is not None]
-    for at_ms, message in since:
-        free_ms: int = at_ms
-        if message is not None:
-            ends = [one for one in goes_on_ms or () if one > at_ms]
-            free_ms = min([answered.get(message + RESPONSE, at_ms + waits_ms), *ends])
-        by_ms = TimestampMs(max(at_ms, free_ms) + period_ms)
-        if run.runs_until_ms(broker, at_ms) > by_ms:
-            yield Due(
-                node=broker,
-                since_ms=at_ms,
-                by_ms=by_ms,
-                what=f"send a {code.name} to {whom} again",
-                done_ms=next((one for one in sent_ms if one > at_ms), None),
-            )
-
-
-def _in_full(run: RecordedRun) -> Iterator[Due]:
-    for broker, settings in _nodes(run, "broker"):
-        wanted = {
-            "clusterName": settings["cluster_name"],
-            "brokerName": settings["broker_name"],
-            "brokerAddr": broker,
-            "haServerAddr": settings["ha_address"],
-            "heartbeatTimeoutMillis": str(settings["not_active_ms"]),
-            "enableActingMaster": str(settings["acting"]).lower(),
-        }
-        for record in run.by_node[broker]:
-            for message in record.sent:
-                if message.code == NameServerCode.REGISTER_BROKER:
-                    body = msgspec.json.decode(message.body or "{}")
-                    topics = body["topicConfigSerializeWrapper"]["topicConfigTable"]
-                    done = wanted.items() <= message.fields.items()
-                    done = done and set(topics) == set(settings["topics"])
-                    yield due_in_step(
-                        record, f"say all of what it is in {message.id}", is_done=done
-                    )
-
-
-def _ends_said(run: RecordedRun) -> Iterator[Due]:
-    for broker, settings in _nodes(run, "broker"):
-        role: dict[str, Any] | None = None
-        for record in run.by_node[broker]:
-            role = record.state.get("role", role)
-            if record.event != _SHUTDOWN or role is None:
-                continue
-            for name_server in settings["name_servers"]:
-                said = _sent(record, NameServerCode.UNREGISTER_BROKER, name_server)
-                done = [m.fields.get("brokerId") for m in said] == [str(role["broker_id"])]
-                yield due_in_step(record, f"tell {name_server} that it ends", is_done=done)
-
-
 # ---- name servers ----
 
 
 def _answers(run: RecordedRun) -> Iterator[Due]:
     messages = run.messages
-    for name_server, _ in _nodes(run, "name server"):
+    for name_server, _ in nodes(run, "name server"):
         for record in run.by_node[name_server]:
             for received in record.received:
                 if messages[received].code in _ANSWERED:
@@ -252,7 +101,7 @@ _Table = dict[int, dict[str, Any]]
 
 def _masters_named(run: RecordedRun) -> Iterator[Due]:
     messages = run.messages
-    for name_server, _ in _nodes(run, "name server"):
+    for name_server, _ in nodes(run, "name server"):
         for record, _, table in _tables(run, name_server):
             master = table.get(MASTER)
             for received in record.received:
@@ -274,7 +123,7 @@ def _silent_left_out(run: RecordedRun) -> Iterator[Due]:
 
 def silent_named(run: RecordedRun) -> Iterator[tuple[NodeRecord, list[str]]]:
     """Yield each answer of a name server, and whom it names that has been silent for too long."""
-    for name_server, settings in _nodes(run, "name server"):
+    for name_server, settings in nodes(run, "name server"):
         patience_ms = settings["scan_not_active_ms"] + settings["removal_ms"]
         for record, silent_ms in _silent(run, name_server):
             until_ms = time_ms(record) - patience_ms
@@ -311,11 +160,32 @@ def heard_taken(run: RecordedRun) -> Iterator[tuple[NodeRecord, str, bool]]:
     Of registrations some are not taken; whoever sends them says besides that it lives.
     """
     beats = frozenset({NameServerCode.BROKER_HEARTBEAT})
-    for name_server, _ in _nodes(run, "name server"):
+    for name_server, _ in nodes(run, "name server"):
         for record, silent_ms in _silent(run, name_server, beats):
             if record.event == _SILENT and record.state.get("removals"):
                 address = record.state["removals"][-1]["meant"]["address"]
                 yield record, address, silent_ms.get(address, -1) < time_ms(record)
+
+
+def _silent_found(run: RecordedRun) -> Iterator[Due]:
+    for name_server, _ in nodes(run, "name server"):
+        tables = {id(record): table for record, _, table in _tables(run, name_server)}
+        pending: set[str] = set()
+        found: dict[int, set[str]] = {}
+        scans: list[tuple[NodeRecord, set[str]]] = []
+        for record, silent_ms in _silent(run, name_server):
+            at_ms = time_ms(record)
+            if "removals" in record.state:
+                pending = {one["meant"]["address"] for one in record.state["removals"]}
+            if record.event == _SCAN:
+                named = {one["address"] for one in tables[id(record)].values()} - pending
+                scans.append((record, {one for one in named if silent_ms.get(one, at_ms) < at_ms}))
+            if record.event == _SILENT and pending:
+                taken = record.state["removals"][-1]["meant"]["address"]
+                found.setdefault(at_ms, set()).add(taken)
+        for record, silent in scans:
+            missed = sorted(silent - found.get(time_ms(record), set()))
+            yield due_in_step(record, f"find {missed} silent", is_done=not missed)
 
 
 def _heard_kept(run: RecordedRun) -> Iterator[Due]:
@@ -327,7 +197,7 @@ def _heard_kept(run: RecordedRun) -> Iterator[Due]:
 
 def _heard_no_more(run: RecordedRun) -> Iterator[Due]:
     """Find who is taken for gone without having said so, and what comes over its channel later."""
-    for name_server, _ in _nodes(run, "name server"):
+    for name_server, _ in nodes(run, "name server"):
         records = run.by_node[name_server]
         heard: dict[tuple[int, str], int] = {}
         """The last step in which something came over a channel, of each incarnation."""
@@ -369,7 +239,7 @@ def _command(message: SentMessage) -> RemotingCommand:
 
 def _notices_in_full(run: RecordedRun) -> Iterator[Due]:
     code = NameServerCode.NOTIFY_MIN_BROKER_ID_CHANGE
-    for name_server, _ in _nodes(run, "name server"):
+    for name_server, _ in nodes(run, "name server"):
         for record, before, table in _tables(run, name_server):
             for message in record.sent:
                 if message.code == code:
@@ -395,7 +265,7 @@ def _about(before: _Table, table: _Table) -> dict[str, str]:
 
 
 def _versions_compared(run: RecordedRun) -> Iterator[Due]:
-    for name_server, _ in _nodes(run, "name server"):
+    for name_server, _ in nodes(run, "name server"):
         for record, _, table in _tables(run, name_server):
             for heard in record.heard:
                 if heard["is"] != "VersionAsked":
@@ -421,7 +291,7 @@ def _plain(version: dict[str, Any] | None) -> dict[str, Any] | None:
 
 def _refused(run: RecordedRun) -> Iterator[Due]:
     for kind in ("broker", "name server"):
-        for node, _ in _nodes(run, kind):
+        for node, _ in nodes(run, kind):
             for record in run.by_node[node]:
                 for heard in record.heard:
                     if heard["is"] == "OutsiderHeard":
@@ -432,13 +302,13 @@ def _refused(run: RecordedRun) -> Iterator[Due]:
                         yield due_in_step(record, f"refuse an outsider with {code}", is_done=done)
 
 
-ROLES: Final = Obligation(name="roles registered", dues=_roles_registered)
+ROLES: Final = Obligation(name="roles registered", dues=roles_registered)
 AGAIN: Final = {
     NameServerCode.REGISTER_BROKER: Obligation(
-        name="registrations repeated", dues=_registrations_repeated
+        name="registrations repeated", dues=registrations_repeated
     ),
-    NameServerCode.BROKER_HEARTBEAT: Obligation(name="signs of life", dues=_signs_of_life),
-    NameServerCode.GET_BROKER_MEMBER_GROUP: Obligation(name="polls repeated", dues=_polls_repeated),
+    NameServerCode.BROKER_HEARTBEAT: Obligation(name="signs of life", dues=signs_of_life),
+    NameServerCode.GET_BROKER_MEMBER_GROUP: Obligation(name="polls repeated", dues=polls_repeated),
 }
 """What brokers say again and again."""
 REFUSED: Final = Obligation(name="outsiders refused", dues=_refused)
@@ -446,11 +316,13 @@ VERSIONS: Final = Obligation(name="versions compared", dues=_versions_compared)
 ROUTE: Final = (
     ROLES,
     *AGAIN.values(),
-    Obligation(name="registrations in full", dues=_in_full),
-    Obligation(name="ends said", dues=_ends_said),
+    Obligation(name="polls moved", dues=polls_moved),
+    Obligation(name="registrations in full", dues=in_full),
+    Obligation(name="ends said", dues=ends_said),
     Obligation(name="answers to requests", dues=_answers),
     Obligation(name="masters named", dues=_masters_named),
     Obligation(name="the silent left out", dues=_silent_left_out),
+    Obligation(name="the silent found", dues=_silent_found),
     Obligation(name="the heard kept", dues=_heard_kept),
     Obligation(name="the gone heard no more", dues=_heard_no_more),
     Obligation(name="notices in full", dues=_notices_in_full),

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
 import pytest
 
+from rocketha.acting import core as acting
 from rocketha.acting.core import ActingCore, HeartbeatDue, PollDue, RegisterDue, RegisterNow
 from rocketha.formats.broker_member_group import BrokerMemberGroup
-from rocketha.formats.name_server_codes import NameServerCode, NameServerResponse
+from rocketha.formats.name_server_codes import (
+    REGISTER_FAILED_REMARK,
+    NameServerCode,
+    NameServerResponse,
+)
 from rocketha.formats.name_server_requests import QueryDataVersionResult, RegisterBrokerResult
 from rocketha.nameserver import core, routes
 from rocketha.nameserver.core import (
@@ -18,11 +24,12 @@ from rocketha.nameserver.core import (
     NameServerCore,
     NameServerDone,
     ScanDue,
+    SilentFound,
     TellMinBrokerId,
 )
 from rocketha.nameserver.state import NameServerState
 from rocketha.obligations.route import ROUTE
-from rocketha.runtime.effects import After, Respond, SendOneWay, SendRequest
+from rocketha.runtime.effects import After, Respond, SendOneWay, SendRequest, Then
 from rocketha.runtime.events import RequestArrived
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import SimulatedRun, simulate
@@ -114,6 +121,27 @@ def _hears_no_sign(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(core, "heard", lambda state, *_, **__: state)
 
 
+def _takes_one_topic(event: Any, one: Any) -> Any:
+    del event
+    refused = isinstance(one, Respond) and one.remark == REGISTER_FAILED_REMARK
+    return replace(one, code=0) if refused else one
+
+
+def _asks_first(place: Callable[[int], int]) -> Patch:
+    """Let a broker that has lost a name server ask the one at another place."""
+
+    def put_in(patch: pytest.MonkeyPatch) -> None:
+        whole = acting.reconnect
+
+        def reconnect(state: Any, *others: Any, **named: Any) -> Any:
+            done = whole(state, *others, **named)
+            return replace(done, state=replace(done.state, asks_first=place(done.state.asks_first)))
+
+        patch.setattr(acting, "reconnect", reconnect)
+
+    return put_in
+
+
 def _tells_of_another(event: Any, one: Any) -> Any:
     del event
     if not isinstance(one, TellMinBrokerId):
@@ -146,12 +174,15 @@ def _supports_all(event: Any, one: Any) -> Any:
         ),
         (_drops(ActingCore, After, after=HeartbeatDue), "signs of life"),
         (_drops(ActingCore, After, after=PollDue), "polls repeated"),
+        (_asks_first(lambda _: 0), "polls moved"),
+        (_asks_first(lambda place: 1 - place), "polls moved"),
         (_drops(ActingCore, SendOneWay, code=NameServerCode.UNREGISTER_BROKER), "ends said"),
         (_says(NameServerCode.UNREGISTER_BROKER, "brokerId", "7"), "ends said"),
         (_drops(NameServerCore, Respond), "answers to requests"),
         (_names_nobody, "masters named"),
         (_tells_of_everybody, "the silent left out"),
         (_drops(NameServerCore, After, after=ScanDue), "the silent left out"),
+        (_drops(NameServerCore, Then, after=ScanDue), "the silent found"),
         (_hears_no_sign, "the heard kept"),
         (_drops(NameServerCore, CloseChannel), "the gone heard no more"),
         (_ends_another, "the gone heard no more"),
@@ -161,6 +192,7 @@ def _supports_all(event: Any, one: Any) -> Any:
         (changes(NameServerCore, _answers_no_client), "answers to requests"),
         (changes(NameServerCore, _supports_all), "outsiders refused"),
         (changes(ActingCore, _supports_all), "outsiders refused"),
+        (changes(NameServerCore, _takes_one_topic), "outsiders refused"),
     ],
 )
 def test_an_omission_is_noticed_within_six_seeds(
@@ -169,3 +201,13 @@ def test_an_omission_is_noticed_within_six_seeds(
     omission(monkeypatch)
 
     assert obligation in missed()
+
+
+def test_who_is_silent_together_with_somebody_is_found_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In seed 18 two brokers are silent when a name server looks for them."""
+    assert run(18).obligations.missed == ()
+    _drops(NameServerCore, Then, after=SilentFound)(monkeypatch)
+
+    assert {one.obligation for one in run(18).obligations.missed} == {"the silent found"}

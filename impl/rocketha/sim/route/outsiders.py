@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from random import Random
+from types import MappingProxyType
 from typing import Final
 
+from rocketha.formats.name_server_codec import push_name_server_request
 from rocketha.formats.name_server_codes import NameServerCode
-from rocketha.formats.name_server_requests import DataVersion
+from rocketha.formats.name_server_requests import DataVersion, RegisterBroker, TopicConfig
 from rocketha.formats.remoting_command import RemotingCommand
+from rocketha.types import MASTER, TimestampMs
 
 __all__ = ["VersionAsked", "VersionTold", "draw_request"]
 
@@ -23,6 +26,17 @@ _KNOWN: Final = (
     NameServerCode.QUERY_DATA_VERSION,
     NameServerCode.BROKER_HEARTBEAT,
 )
+_TOPIC: Final = TopicConfig(topic_name="one", read_queue_nums=4, write_queue_nums=4, perm=6)
+_ONE_TOPIC: Final = RegisterBroker(
+    cluster_name="DefaultCluster",
+    broker_name="nobody",
+    broker_address="nobody",
+    broker_id=MASTER,
+    ha_server_address="nobody:ha",
+    data_version=DataVersion(0, 1, TimestampMs(1)),
+    topic_configs=MappingProxyType({_TOPIC.topic_name: _TOPIC}),
+)
+"""A broker that no name server knows says all of its topics first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +57,9 @@ class VersionTold:
 
 
 def draw_request(rng: Random) -> RemotingCommand:
-    """Draw a code that nobody knows, or a request without its fields."""
+    """Draw a code that nobody knows, a request without its fields, or one topic of nobody."""
     code = rng.choice((_NO_REQUEST, rng.choice(_KNOWN)))
-    return RemotingCommand(code=code, opaque=1, body=rng.choice((b"", b"{", b"{}")))
+    body = rng.choice((b"", b"{", b"{}"))
+    if rng.randrange(4) == 0:
+        return push_name_server_request(_ONE_TOPIC, opaque=1)
+    return RemotingCommand(code=code, opaque=1, body=body)
