@@ -14,6 +14,7 @@
 | the silent left out       | a name server | of each answer, once a broker has said nothing for   |
 |                           |               | its time, a scan and the wait for a removal          |
 | the silent found          | a name server | all of them, when it looks for them                  |
+| the gone found            | a name server | all whose channel it was, when one ends              |
 | the heard kept            | a name server | who is taken for silent has said nothing for its     |
 |                           |               | time                                                 |
 | the gone heard no more    | a name server | over the channel of a broker that it takes for gone: |
@@ -56,7 +57,8 @@ __all__ = ["AGAIN", "REFUSED", "ROLES", "ROUTE", "VERSIONS", "heard_taken", "sil
 
 _SCAN: Final = "ScanDue"
 _SILENT: Final = "SilentFound"
-_ENDED: Final = frozenset({"ConnectionLost", _SILENT})
+_GONE: Final = "ConnectionLost"
+_ENDED: Final = frozenset({_GONE, _SILENT})
 """What makes a name server take a broker for gone that has not said so."""
 _ANSWERED: Final = frozenset(
     {NameServerCode.REGISTER_BROKER, NameServerCode.GET_BROKER_MEMBER_GROUP}
@@ -83,15 +85,20 @@ def _answers(run: RecordedRun) -> Iterator[Due]:
 
 
 def _tables(run: RecordedRun, name_server: str) -> Iterator[tuple[NodeRecord, _Table, _Table]]:
-    """Yield each record with what was registered before and behind it: brokerId -> broker."""
+    """Yield each record with what was registered before and behind it: brokerId -> broker.
+
+    Of other groups whose process has one channel only `_gone_found` asks.
+    """
+    ours = {settings["broker_name"] for _, settings in nodes(run, "broker")}
     table: _Table = {}
     for record in run.by_node[name_server]:
         before = table
         if "groups" in record.state:
             table = {
                 broker_id: broker
-                for _, group in record.state["groups"]
+                for name, group in record.state["groups"]
                 for broker_id, broker in group["brokers"]
+                if name in ours
             }
         yield record, before, table
 
@@ -152,6 +159,30 @@ def _silent(
             if heard["is"] == "VersionAsked" and heard["address"] in silent_ms:
                 silent_ms[heard["address"]] = time_ms(record) + patience_ms[heard["address"]]
         yield record, silent_ms
+
+
+def _gone_found(run: RecordedRun) -> Iterator[Due]:
+    """Whose channel it was is taken for gone at once, one after the other."""
+    for name_server, _ in nodes(run, "name server"):
+        channel_of: dict[str, int] = {}
+        waits: set[str] = set()
+        gone: dict[tuple[int, Any], set[str]] = {}
+        ends: dict[tuple[int, Any], tuple[NodeRecord, set[str]]] = {}
+        for record in run.by_node[name_server]:
+            removals = record.state.get("removals")
+            if record.event == _GONE and removals:
+                end: tuple[int, Any] = time_ms(record), removals[-1]["meant"]["conn"]
+                of_it = {one for one, conn in channel_of.items() if conn == end[1]}
+                ends.setdefault(end, (record, of_it - waits))
+                gone.setdefault(end, set()).add(removals[-1]["meant"]["address"])
+            if removals is not None:
+                waits = {one["meant"]["address"] for one in removals}
+            if "groups" in record.state:
+                tables = [group["brokers"] for _, group in record.state["groups"]]
+                channel_of = {one["address"]: one["conn"] for table in tables for _, one in table}
+        for end, (record, whose) in ends.items():
+            missed = sorted(whose - gone[end])
+            yield due_in_step(record, f"take {missed} for gone, too", is_done=not missed)
 
 
 def heard_taken(run: RecordedRun) -> Iterator[tuple[NodeRecord, str, bool]]:
@@ -323,6 +354,7 @@ ROUTE: Final = (
     Obligation(name="masters named", dues=_masters_named),
     Obligation(name="the silent left out", dues=_silent_left_out),
     Obligation(name="the silent found", dues=_silent_found),
+    Obligation(name="the gone found", dues=_gone_found),
     Obligation(name="the heard kept", dues=_heard_kept),
     Obligation(name="the gone heard no more", dues=_heard_no_more),
     Obligation(name="notices in full", dues=_notices_in_full),

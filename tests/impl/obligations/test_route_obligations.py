@@ -30,7 +30,7 @@ from rocketha.nameserver.core import (
 from rocketha.nameserver.state import NameServerState
 from rocketha.obligations.route import ROUTE
 from rocketha.runtime.effects import After, Respond, SendOneWay, SendRequest, Then
-from rocketha.runtime.events import RequestArrived
+from rocketha.runtime.events import ConnectionLost, RequestArrived
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import SimulatedRun, simulate
 from rocketha.sim.route.simulation import SIMULATION
@@ -183,6 +183,7 @@ def _supports_all(event: Any, one: Any) -> Any:
         (_tells_of_everybody, "the silent left out"),
         (_drops(NameServerCore, After, after=ScanDue), "the silent left out"),
         (_drops(NameServerCore, Then, after=ScanDue), "the silent found"),
+        (_drops(NameServerCore, Then, after=ConnectionLost), "the gone found"),
         (_hears_no_sign, "the heard kept"),
         (_drops(NameServerCore, CloseChannel), "the gone heard no more"),
         (_ends_another, "the gone heard no more"),

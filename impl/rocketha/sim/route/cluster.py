@@ -173,6 +173,10 @@ class RouteCluster:
             )
         )
 
+    def others_come_or_go(self, name_server: BrokerId) -> None:
+        """Let brokers of other groups, in one process, register with a name server, or end."""
+        self._name_servers[name_server].others_come_or_go()
+
     def ask_from_outside(self, node: BrokerId, rng: Random) -> None:
         """Let somebody ask a node for what it must refuse."""
         asked = self._name_servers.get(node) or self._brokers[node]
@@ -274,8 +278,9 @@ class RouteCluster:
             case BrokerStepped(sent=sent):
                 self._says = any(one.code == NameServerCode.UNREGISTER_BROKER for one in sent)
                 self.actions += step.action is not None
-            case NameServerStepped():
-                self.actions += step.action is not None
+            case NameServerStepped(action=action):
+                ours = [broker_address(number) for number in self.brokers]
+                self.actions += action is not None and action.broker in (None, *ours)
             case _:
                 self.actions += 1
         self._observer.stepped(self, step)

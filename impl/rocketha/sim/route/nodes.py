@@ -24,14 +24,20 @@ from rocketha.nameserver.performers import ChannelPerformer
 from rocketha.nameserver.state import NameServerOptions, NameServerState
 from rocketha.recording.recorder import Parts, Recording
 from rocketha.runtime.effects import Respond, SendOneWay
-from rocketha.runtime.events import RequestEvent
+from rocketha.runtime.events import ConnectionLost, RequestEvent
 from rocketha.runtime.performer import Performer
 from rocketha.sim.engine.frames import FrameRecorder
 from rocketha.sim.engine.node import Node, broker_address
 from rocketha.sim.engine.open_node import OpenNode
 from rocketha.sim.engine.remoting_calls import Arrived, RemotingCalls
 from rocketha.sim.engine.scheduler import Scheduler
-from rocketha.sim.route.outsiders import VersionAsked, VersionTold
+from rocketha.sim.route.outsiders import (
+    OTHERS,
+    OthersGone,
+    OthersRegistered,
+    VersionAsked,
+    VersionTold,
+)
 from rocketha.sim.route.steps import BrokerStepped, NameServerStepped, RouteStep
 from rocketha.types import BrokerId, ConnectionId, TimestampMs
 
@@ -39,6 +45,8 @@ __all__ = ["NodeAround", "RouteBroker", "RouteNameServer"]
 
 _CLIENT: Final = ConnectionId(-2)
 """No connection of the network has this number, nor has an outsider's."""
+_OTHERS: Final = ConnectionId(-3)
+"""Neither has this one."""
 _BROKER_SETTINGS: Final = (
     "own_id",
     "cluster_name",
@@ -199,7 +207,9 @@ class RouteNameServer(OpenNode[NameServerState, NameServerHears, NameServerActio
     # ---- brokers (rocketha.nameserver.performers.BrokerChannels) ----
 
     def tell(self, address: str, command: RemotingCommand) -> None:
-        """Tell a broker."""
+        """Tell a broker; those of other groups listen to nobody."""
+        if address in [one.broker_address for one in OTHERS]:
+            return
         peer = self._cluster.number_of(address)
         self.one_way(
             SendOneWay(
@@ -224,9 +234,21 @@ class RouteNameServer(OpenNode[NameServerState, NameServerHears, NameServerActio
         self.recorder.heard(VersionAsked(request.broker_address, request.data_version))
         self.take_request(Arrived(_CLIENT, push_name_server_request(request, opaque=1)))
 
+    def others_come_or_go(self) -> None:
+        """Let a process with two brokers of other groups register both, or end."""
+        if any(one.broker_name in self._node.running().groups for one in OTHERS):
+            self.recorder.heard(OthersGone())
+            self.host.hear(ConnectionLost(conn=_OTHERS))
+            return
+        for one in OTHERS:
+            self.recorder.heard(OthersRegistered(one.broker_name))
+            self.take_request(Arrived(_OTHERS, push_name_server_request(one, opaque=1)))
+
     def respond(self, answer: Respond) -> None:
         """Answer a request."""
         request = self.waiting(answer.request)
+        if request.conn == _OTHERS:
+            return
         if request.conn != _CLIENT:
             super().respond(answer)
             return

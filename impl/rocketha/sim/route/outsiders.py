@@ -1,4 +1,5 @@
-"""Who asks brokers and name servers besides: it is refused, or wants to know a version.
+"""Who asks brokers and name servers besides: it is refused, or wants to know a version, or is a
+process with brokers of other groups.
 
 `rocketha.obligations.route` has what must be answered.
 """
@@ -16,7 +17,14 @@ from rocketha.formats.name_server_requests import DataVersion, RegisterBroker, T
 from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.types import MASTER, TimestampMs
 
-__all__ = ["VersionAsked", "VersionTold", "draw_request"]
+__all__ = [
+    "OTHERS",
+    "OthersGone",
+    "OthersRegistered",
+    "VersionAsked",
+    "VersionTold",
+    "draw_request",
+]
 
 _NO_REQUEST: Final = 999
 _KNOWN: Final = (
@@ -37,6 +45,39 @@ _ONE_TOPIC: Final = RegisterBroker(
     topic_configs=MappingProxyType({_TOPIC.topic_name: _TOPIC}),
 )
 """A broker that no name server knows says all of its topics first."""
+
+
+OTHERS: Final = tuple(
+    RegisterBroker(
+        cluster_name="DefaultCluster",
+        broker_name=name,
+        broker_address=f"{name}:0",
+        broker_id=MASTER,
+        ha_server_address=f"{name}:ha",
+        heartbeat_timeout_ms=1 << 30,
+        data_version=DataVersion(0, 1, TimestampMs(1)),
+        topic_configs=MappingProxyType(
+            {
+                topic: TopicConfig(topic_name=topic, read_queue_nums=4, write_queue_nums=4, perm=6)
+                for topic in (f"{name}-a", f"{name}-b")
+            }
+        ),
+    )
+    for name in ("others-1", "others-2")
+)
+"""Two brokers of other groups in one process (a BrokerContainer), which have one channel."""
+
+
+@dataclass(frozen=True, slots=True)
+class OthersRegistered:
+    """A broker of another group registers, over the channel of its process."""
+
+    broker_name: str
+
+
+@dataclass(frozen=True, slots=True)
+class OthersGone:
+    """The process of brokers of other groups ends, and its channel with it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ __all__ = ["RouteWorkload"]
 _RESTART_MS: Final = 600
 _OUTSIDER_GAP_MS: Final = 700
 _VERSION_GAP_MS: Final = 500
+_OTHERS_GAP_MS: Final = 600
 _OWN: Final = (Fault.RE_ELECTION,)
 
 
@@ -49,6 +50,7 @@ class RouteWorkload:
         injector.sometimes(plan.stop_ms, self._shut_down, "shutdown")
         injector.sometimes(_OUTSIDER_GAP_MS, self._ask_from_outside, "outsider")
         injector.sometimes(_VERSION_GAP_MS, self._ask_version, "version")
+        injector.sometimes(_OTHERS_GAP_MS, self._others, "others")
         for name_server in plan.name_servers:
             ask = partial(self._cluster.ask_route, name_server)
             injector.every(plan.client_ms, ask, "client", broker_address(name_server))
@@ -149,6 +151,13 @@ class RouteWorkload:
             name_server = injection.rng.choice(up)
             injection.note(f"somebody asks {broker_address(name_server)} of a broker's version")
             self._cluster.ask_version(name_server, injection.rng)
+
+    def _others(self, injection: Injection) -> None:
+        up = [one for one in self._plan.name_servers if self._cluster.is_up(one)]
+        if up:
+            name_server = injection.rng.choice(up)
+            injection.note(f"brokers of other groups come to {broker_address(name_server)}, or go")
+            self._cluster.others_come_or_go(name_server)
 
     def _shut_down(self, injection: Injection) -> None:
         cluster = self._cluster

@@ -208,7 +208,7 @@ class RouteFollower:
         arrives = list(received)
         for arrived in [self._regs.pop(one) for one in arrives if one in self._regs]:
             self._act(name, "ReceiveRegistration", name, arrived[1].b)
-        if removes and before.removals:
+        if removes and before.removals and before.removes_ours:
             done = (name, self._entry_of(before.removals[0]))
             if done in self._unregs:
                 self._unregs.discard(done)

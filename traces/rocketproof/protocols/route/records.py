@@ -102,6 +102,7 @@ class _Group(msgspec.Struct, frozen=True):
 
 
 class _Removal(msgspec.Struct, frozen=True):
+    broker_name: str
     meant: _Registration
 
 
@@ -133,15 +134,18 @@ class _ServerParts(msgspec.Struct, frozen=True):
 
     @property
     def seen(self) -> ServerSeen:
-        removals = tuple([one.meant.seen for one in self.removals])
+        ours = [one for one in self.removals if one.broker_name == BROKER_NAME]
+        removals = tuple([one.meant.seen for one in ours])
+        removes_ours = self.removals[:1] == tuple(ours[:1])
         group = dict(self.groups).get(BROKER_NAME)
         if group is None:
-            return ServerSeen(removals=removals)
+            return ServerSeen(removals=removals, removes_ours=removes_ours)
         return ServerSeen(
             brokers=tuple([one.seen for _, one in group.brokers]),
             newest_epoch=group.newest_epoch,
             perm=perm_of(has_topics=bool(group.topics), masked=group.masked),
             removals=removals,
+            removes_ours=removes_ours,
         )
 
 

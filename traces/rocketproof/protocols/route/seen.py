@@ -57,6 +57,9 @@ class ServerSeen:
     newest_epoch: int = 0
     perm: str = "none"
     removals: tuple[RegistrationSeen, ...] = ()
+    """Those of this group that wait."""
+    removes_ours: bool = True
+    """Whether the next one is of this group; others may be in the process of another one."""
 
 
 class Message(Protocol):
@@ -101,15 +104,18 @@ def broker_seen(state: ActingState, *, serves: bool) -> BrokerSeen:
 
 def server_seen(state: NameServerState) -> ServerSeen:
     """Look at a name server that runs."""
-    removals = tuple([_registration(one.meant) for one in state.removals])
+    ours = [one for one in state.removals if one.broker_name == BROKER_NAME]
+    removals = tuple([_registration(one.meant) for one in ours])
+    removes_ours = state.removals[:1] == tuple(ours[:1])
     group = state.groups.get(BROKER_NAME)
     if group is None:
-        return ServerSeen(removals=removals)
+        return ServerSeen(removals=removals, removes_ours=removes_ours)
     return ServerSeen(
         brokers=tuple(map(_registration, group.brokers.values())),
         newest_epoch=group.newest_epoch,
         perm=perm_of(has_topics=bool(group.topics), masked=group.masked),
         removals=removals,
+        removes_ours=removes_ours,
     )
 
 
