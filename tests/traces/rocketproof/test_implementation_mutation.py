@@ -305,7 +305,8 @@ def call(*args: str) -> Result:
 def test_what_the_type_checker_refuses_is_counted_apart(monkeypatch: pytest.MonkeyPatch) -> None:
     every = all_mutations(PROTOCOLS["lock_quorum"].cores)
     with TypeCheck() as types:
-        said = {one.id: types.refuses(one) for one in every if one.kind is Kind.GUARD}
+        guards = [one for one in every if one.kind is Kind.GUARD]
+        said = {one.id: types.refuses(one) for one in guards[::4]}
     refused = {name: error for name, error in said.items() if error is not None}
     assert 0 < len(refused) < len(said) / 2
     assert all("[" in error for error in refused.values()), "each has its code"
