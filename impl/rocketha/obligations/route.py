@@ -11,6 +11,8 @@
 | ends said                 | a broker      | to each name server, before it stops in order        |
 | answers to requests       | a name server | in the step in which it hears one                    |
 | masters named             | a name server | to each slave that registers, in its answer          |
+| ends taken                | a name server | in the step in which a broker says that it ends, if  |
+|                           |               | it has not registered on a later channel since       |
 | the silent left out       | a name server | of each answer, once a broker has said nothing for   |
 |                           |               | its time, a scan and the wait for a removal          |
 | the silent found          | a name server | all of them, when it looks for them                  |
@@ -121,6 +123,23 @@ def _masters_named(run: RecordedRun) -> Iterator[Due]:
                 wanted = {"masterAddr": master["address"], "haServerAddr": master["ha_address"]}
                 said = [m.fields for m in record.sent if m.id == received + RESPONSE]
                 yield due_in_step(record, f"tell {address} of its master", is_done=said == [wanted])
+
+
+def _ends_taken(run: RecordedRun) -> Iterator[Due]:
+    for name_server, _ in nodes(run, "name server"):
+        waits: set[str] = set()
+        for record, before, _ in _tables(run, name_server):
+            if "removals" in record.state:
+                waits = {one["meant"]["address"] for one in record.state["removals"]}
+            channel_of = {one["address"]: one["conn"] for one in before.values()}
+            for received in record.received:
+                request = run.messages[received]
+                if request.code == NameServerCode.UNREGISTER_BROKER:
+                    address = request.fields["brokerAddr"]
+                    channel = int(received.partition(":")[0])
+                    if channel_of.get(address, channel + 1) <= channel:
+                        done = address in waits
+                        yield due_in_step(record, f"note that {address} ends", is_done=done)
 
 
 def _silent_left_out(run: RecordedRun) -> Iterator[Due]:
@@ -352,6 +371,7 @@ ROUTE: Final = (
     Obligation(name="ends said", dues=ends_said),
     Obligation(name="answers to requests", dues=_answers),
     Obligation(name="masters named", dues=_masters_named),
+    Obligation(name="ends taken", dues=_ends_taken),
     Obligation(name="the silent left out", dues=_silent_left_out),
     Obligation(name="the silent found", dues=_silent_found),
     Obligation(name="the gone found", dues=_gone_found),

@@ -91,6 +91,16 @@ def _names_nobody(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(routes, "registered", lambda *_: RegisterBrokerResult())
 
 
+def _takes_no_end(patch: pytest.MonkeyPatch) -> None:
+    """Answer who says that it ends, and leave it registered."""
+    whole = core._decided
+
+    def decided(*args: Any, asked_for: bool = False) -> NameServerDone:
+        return NameServerDone(args[0]) if asked_for else whole(*args)
+
+    patch.setattr(core, "_decided", decided)
+
+
 def _tells_of_everybody(patch: pytest.MonkeyPatch) -> None:
     everybody = {MASTER: "b1", BrokerId(2): "b2", BrokerId(3): "b3"}
 
@@ -180,6 +190,7 @@ def _supports_all(event: Any, one: Any) -> Any:
         (_says(NameServerCode.UNREGISTER_BROKER, "brokerId", "7"), "ends said"),
         (_drops(NameServerCore, Respond), "answers to requests"),
         (_names_nobody, "masters named"),
+        (_takes_no_end, "ends taken"),
         (_tells_of_everybody, "the silent left out"),
         (_drops(NameServerCore, After, after=ScanDue), "the silent left out"),
         (_drops(NameServerCore, Then, after=ScanDue), "the silent found"),
