@@ -58,7 +58,7 @@ def make(name: str, seeds: Sequence[int]) -> Costs:
     traces_of, unwatched = simulated_runs(name, options), replace(plug.simulation, obligations=())
     _warm_up(name)
     with tempfile.TemporaryDirectory() as folder, quiet_collector():
-        writer = PartWriter(Path(folder), 0, CHUNK_STEPS)
+        writer = PartWriter(Path(folder), "c", 0, CHUNK_STEPS)
         for seed in seeds:
             costs.alone.time(
                 lambda: simulate(unwatched, seed, options, unwatched.unobserved())  # noqa: B023
@@ -77,7 +77,7 @@ def _warm_up(name: str) -> None:
     """Let imports and caches be nobody's."""
     run = PROTOCOLS[name].run(0, SimOptions())
     with tempfile.TemporaryDirectory() as folder:
-        writer = PartWriter(Path(folder), 0, CHUNK_STEPS)
+        writer = PartWriter(Path(folder), "c", 0, CHUNK_STEPS)
         writer.add("0", 0, run.trace)
         writer.close()
 

@@ -111,6 +111,14 @@ def test_two_pops_of_one_moment_are_two_pops() -> None:
     assert len(set(times)) < len(times)
 
 
+def test_a_half_message_is_read_again_whose_end_a_stop_has_taken() -> None:
+    """Seed 12670: a master stops between what is read and that it has ended, on its disk."""
+    (_, halves, _) = PROTOCOLS[PROTOCOL].make_traces(12670, SimOptions(steps=60)).traces
+
+    assert all(isinstance(verdict, Conforms) for verdict in judged([halves]))
+    assert sum(event.params[:1] == (5,) for event in halves.events if event.action == "Check") == 1
+
+
 def test_puts_come_late_and_go_to_masters_that_are_dead() -> None:
     """Of a put that comes late nobody waits for the answer."""
     traces, late, dead = traces_of(39), 0, 0

@@ -84,7 +84,7 @@ class EscapeFollower:
         self._codes: dict[str, int] = {}
         """What a put is called -> how it was answered."""
         self._unread: dict[tuple[str, int], int] = {}
-        """Master and half message -> how many of it lie there that nobody can read yet."""
+        """Master and half message -> how many of it lie there that may still be made readable."""
         self._pops: dict[str, str] = {}
         """The name of a pop -> what the specification calls it."""
 
@@ -248,6 +248,18 @@ class EscapeFollower:
         self._world.alive[node] = True
         self._tell(node, "Return", node)
         self._stores(self._world, node, log)
+        self._look_for_open_halves(node, log)
+
+    def _look_for_open_halves(self, node: str, log: Sequence[LogItem]) -> None:
+        """Find what may end once more: a stop may take that it has ended, behind what is read."""
+        halves = [item.of for item in log if item.kind == LoggedKind.HALF]
+        ended = {place for item in log if item.kind == LoggedKind.OP for place in _ended_by(item)}
+        for record in self._numbers.values():
+            self._unread.pop((node, record), None)
+        for place, key in enumerate(halves):
+            if place not in ended and key in self._numbers:
+                record = self._numbers[key]
+                self._unread[node, record] = self._unread.get((node, record), 0) + 1
 
     def master_stops(self, node: str) -> None:
         """Take the stop of a master."""
@@ -392,10 +404,9 @@ class EscapeFollower:
             read = {item.of for item in seen.log if item.kind == LoggedKind.READ}
             keys = list(self._numbers)
             for item in seen.log:
-                if item.kind == LoggedKind.OP:
-                    for place in map(int, item.of.split(",")):
-                        is_commit = keys[place] in read
-                        self._ends(world, self._layout.slave, place + 1, is_commit, told=True)
+                for place in _ended_by(item):
+                    is_commit = keys[place] in read
+                    self._ends(world, self._layout.slave, place + 1, is_commit, told=True)
 
     def _pop(self, name: str) -> str:
         if name not in self._pops:
@@ -405,3 +416,8 @@ class EscapeFollower:
     def _tell(self, node: str, action: str, *params: Value) -> None:
         assert self._world is not None
         self._act(node, action, params, self._world.state())
+
+
+def _ended_by(item: LogItem) -> list[int]:
+    """Return the places of the half messages of which a record says that they have ended."""
+    return list(map(int, item.of.split(","))) if item.kind == LoggedKind.OP else []
