@@ -108,7 +108,7 @@ class ManualEscape(TakenActions):
             options=options, scheduler=self._clock, streams=streams, counts=FaultCounts()
         )
         plan = escape_plan(draw_escape_run(streams, options), self._constants, self._said)
-        self._projection = EscapeProjection()
+        self._projection = EscapeProjection(round_to=1)
         self._cluster = cluster = EscapeCluster(environment, plan, self._projection)
         self._calls = ManualCalls(cluster.is_up, cluster.asked, lambda _: None)
         cluster.calls = self._calls  # type: ignore[assignment]

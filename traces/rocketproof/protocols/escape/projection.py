@@ -33,6 +33,7 @@ from rocketha.types import BrokerId
 from rocketproof.projected_trace import ProjectedTrace
 from rocketproof.protocols.escape.follower import EscapeFollower
 from rocketproof.protocols.escape.seen import Layout, SlaveSeen, TraceKind
+from rocketproof.protocols.escape.world import RECORDS
 from tlatrace.trace import Event
 from tlatrace.values import State, Value
 
@@ -44,8 +45,9 @@ ESCAPE_SPEC: Final = "Escape"
 class EscapeProjection:
     """An observer of a simulated run that records the events of its traces."""
 
-    def __init__(self) -> None:
-        """Begin without an event."""
+    def __init__(self, round_to: int = RECORDS) -> None:
+        """Begin without an event; the number of records is rounded up to a multiple."""
+        self._round_to = round_to
         self._events: dict[TraceKind, list[Event]] = {kind: [] for kind in TraceKind}
         self._followers: dict[TraceKind, EscapeFollower] = {}
         self._cluster: EscapeCluster | None = None
@@ -68,7 +70,7 @@ class EscapeProjection:
     def started(self, cluster: EscapeCluster) -> None:
         """Begin to follow."""
         self._cluster = cluster
-        layout = _layout(cluster.plan)
+        layout = _layout(cluster.plan, self._round_to)
         self._followers = {
             kind: EscapeFollower(kind, layout, partial(self._record, kind)) for kind in TraceKind
         }
@@ -153,7 +155,7 @@ class EscapeProjection:
         )
 
 
-def _layout(plan: EscapePlan) -> Layout:
+def _layout(plan: EscapePlan, round_to: int) -> Layout:
     options = plan.slave
     return Layout(
         slave=_name(SLAVE),
@@ -166,6 +168,7 @@ def _layout(plan: EscapePlan) -> Layout:
             TraceKind.HALVES: options.half_window,
         },
         pops=plan.pops_max,
+        round_to=round_to,
         remote_escape=options.enable_remote_escape,
         released=options.released,
     )

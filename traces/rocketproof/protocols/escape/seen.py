@@ -34,6 +34,8 @@ class Layout:
     windows: Mapping[TraceKind, int]
     pops: int
     """At most so many are popped in a run."""
+    round_to: int = 1
+    """The number of records is rounded up to a multiple of it: those too many are never put."""
     remote_escape: bool
     """The slave puts to masters of other processes, too."""
     released: bool

@@ -10,12 +10,12 @@ from typing import Final
 from rocketproof.protocols.escape.seen import Layout, TraceKind
 from tlatrace.values import State, Value, fcn, record, tla_set
 
-__all__ = ["NONE", "World", "constants_of", "pop_id"]
+__all__ = ["NONE", "RECORDS", "World", "constants_of", "pop_id"]
 
 NONE: Final = "none"
-_RECORDS: Final = 24
-"""Their number is rounded up to a multiple of this, so that traces of many runs have the same
-constants: a record that the slave's log does not have is never put."""
+RECORDS: Final = 24
+"""In runs the number of records is rounded up to a multiple of it, so that many have the same
+constants."""
 _Put = tuple[int, str]
 
 
@@ -26,7 +26,7 @@ def pop_id(number: int) -> str:
 
 def constants_of(kind: TraceKind, layout: Layout, records: int) -> State:
     """Return the constants of the specification, for a trace of so many records."""
-    numbers = _numbers(records)
+    numbers = _numbers(records, layout)
     return {
         "Master": tla_set(layout.masters),
         "Local": tla_set(layout.local),
@@ -40,8 +40,8 @@ def constants_of(kind: TraceKind, layout: Layout, records: int) -> State:
     }
 
 
-def _numbers(records: int) -> range:
-    return range(1, -(-records // _RECORDS) * _RECORDS + 1)
+def _numbers(records: int, layout: Layout) -> range:
+    return range(1, -(-records // layout.round_to) * layout.round_to + 1)
 
 
 def _pops(kind: TraceKind, layout: Layout) -> Sequence[str]:
@@ -80,7 +80,7 @@ class World:
     def state(self) -> State:
         """Return all variables of the specification."""
         masters = self.layout.masters
-        halves = _numbers(self.records if self.kind is TraceKind.HALVES else 0)
+        halves = _numbers(self.records if self.kind is TraceKind.HALVES else 0, self.layout)
         pops = _pops(self.kind, self.layout)
         return {
             "up": self.up,
