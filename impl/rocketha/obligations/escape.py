@@ -36,7 +36,7 @@ from rocketha.formats.message import properties_of
 from rocketha.formats.name_server_codes import NameServerCode
 from rocketha.formats.offset_tables import QueueKey, TableKind, pull_offsets
 from rocketha.formats.pop_messages import is_revive_topic
-from rocketha.obligations.escape_masters import MASTERS_AND_PRODUCERS, log_items, nodes_of
+from rocketha.obligations.escape_masters import MASTERS_AND_PRODUCERS, log_items
 from rocketha.obligations.obligation import Due, Obligation, RecordedRun, due_in_step
 from rocketha.obligations.seen import Seen, changed_tables, seen_of
 from rocketha.recording.record import RESPONSE, STARTED, STOPPED, SentMessage
@@ -64,7 +64,7 @@ def _slave(run: RecordedRun) -> _Slave:
 
 
 def _the_slave(run: RecordedRun) -> _Slave:
-    ((name, settings),) = nodes_of(run, "slave").items()
+    ((name, settings),) = run.nodes_of("slave").items()
     return _Slave(name, settings, seen_of(run, name))
 
 
@@ -379,7 +379,7 @@ def _pops_held(run: RecordedRun) -> Iterator[Due]:
     """A check point is on a master's disk in a record that stands before."""
     slave = _slave(run)
     held_ns: dict[str, int] = {}
-    for master in nodes_of(run, "master"):
+    for master in run.nodes_of("master"):
         for item in log_items(seen_of(run, master)):
             if item.kind == "check point":
                 held_ns.setdefault(item.of, item.seen.record.at_ns)

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from rocketha.formats.broker_requests import BrokerCode, BrokerResponse
 from rocketha.formats.due_messages import COMMITTED, ROLLED_BACK
@@ -33,7 +33,7 @@ from rocketha.obligations.seen import Seen, seen_of
 from rocketha.recording.record import RESPONSE, STARTED, STOPPED, SentMessage
 from rocketha.types import TimestampMs
 
-__all__ = ["MASTERS_AND_PRODUCERS", "LogItem", "log_items", "nodes_of"]
+__all__ = ["MASTERS_AND_PRODUCERS", "LogItem", "log_items"]
 
 _STORED: Final = {"msgId", "queueId", "queueOffset", "transactionId"}
 _LOOKS: Final = 4
@@ -49,15 +49,6 @@ class LogItem:
     of: str
     queue: str
     place: int
-
-
-def nodes_of(run: RecordedRun, kind: str) -> dict[str, dict[str, Any]]:
-    """Return nodes of a kind, and how they are set up."""
-    return {
-        name: header.settings
-        for name, header in run.headers.items()
-        if header.settings["kind"] == kind
-    }
 
 
 def log_items(seen: list[Seen]) -> list[LogItem]:
@@ -88,7 +79,7 @@ def _in_process(seen: Seen) -> bool:
 
 
 def _signs_answered(run: RecordedRun) -> Iterator[Due]:
-    for master in nodes_of(run, "master"):
+    for master in run.nodes_of("master"):
         for one in seen_of(run, master):
             for name in _ask_of(run, one, BrokerCode.HEART_BEAT):
                 codes = [m.code for m in one.messages if m.id == name + RESPONSE]
@@ -97,7 +88,7 @@ def _signs_answered(run: RecordedRun) -> Iterator[Due]:
 
 
 def _puts_answered(run: RecordedRun) -> Iterator[Due]:
-    for master, settings in nodes_of(run, "master").items():
+    for master, settings in run.nodes_of("master").items():
         seen = seen_of(run, master)
         places: dict[int, set[str]] = {}
         for item in log_items(seen):
@@ -130,7 +121,7 @@ def _says_where(answer: SentMessage, places: set[str]) -> bool:
 
 
 def _written_through(run: RecordedRun) -> Iterator[Due]:
-    for master, settings in nodes_of(run, "master").items():
+    for master, settings in run.nodes_of("master").items():
         seen = seen_of(run, master)
         for at, one in enumerate(seen):
             end, flushed = one.state.get("ends", (0, 0))
@@ -149,7 +140,7 @@ def _written_through(run: RecordedRun) -> Iterator[Due]:
 
 
 def _places(run: RecordedRun) -> Iterator[Due]:
-    for master in nodes_of(run, "master"):
+    for master in run.nodes_of("master"):
         last: dict[str, int] = {}
         for item in log_items(seen_of(run, master)):
             wanted = last.get(item.queue, -1) + 1
@@ -169,7 +160,7 @@ def _ended(items: list[LogItem]) -> dict[int, TimestampMs]:
 
 
 def _ends_taken(run: RecordedRun) -> Iterator[Due]:
-    for master, settings in nodes_of(run, "master").items():
+    for master, settings in run.nodes_of("master").items():
         seen = seen_of(run, master)
         items = log_items(seen)
         ended = _ended(items)
@@ -195,7 +186,7 @@ def _ends_taken(run: RecordedRun) -> Iterator[Due]:
 
 
 def _halves_asked(run: RecordedRun) -> Iterator[Due]:
-    for master, settings in nodes_of(run, "master").items():
+    for master, settings in run.nodes_of("master").items():
         seen = seen_of(run, master)
         items = log_items(seen)
         ended = _ended(items)
@@ -234,9 +225,9 @@ def _half_asked(
 
 
 def _pops_again(run: RecordedRun) -> Iterator[Due]:
-    ((_, slave),) = nodes_of(run, "slave").items()
+    ((_, slave),) = run.nodes_of("slave").items()
     ours = f"@{slave['broker_name']}"
-    for master, settings in nodes_of(run, "master").items():
+    for master, settings in run.nodes_of("master").items():
         seen = seen_of(run, master)
         items = [item for item in log_items(seen) if item.of.endswith(ours)]
         done = {x.of: x.seen.at_ms for x in reversed(items) if x.kind in ("ack", "again")}
@@ -286,7 +277,7 @@ def _begins_ms(seen: list[Seen], due_ms: int, known_ms: int) -> int | None:
 
 
 def _checks_answered(run: RecordedRun) -> Iterator[Due]:
-    for producer in nodes_of(run, "producer"):
+    for producer in run.nodes_of("producer"):
         for one in seen_of(run, producer):
             for name in _ask_of(run, one, PutCode.CHECK_TRANSACTION_STATE):
                 asked = run.messages[name].fields
@@ -306,7 +297,7 @@ def _checks_answered(run: RecordedRun) -> Iterator[Due]:
 
 
 def _signs_of_life(run: RecordedRun) -> Iterator[Due]:
-    for producer, settings in nodes_of(run, "producer").items():
+    for producer, settings in run.nodes_of("producer").items():
         seen = seen_of(run, producer)
         for master in settings["masters"]:
             signs = [

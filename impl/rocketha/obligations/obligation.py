@@ -64,6 +64,14 @@ class RecordedRun:
         """Id -> message, as its sender knows it."""
         return {message.id: message for record in self.records for message in record.sent}
 
+    def nodes_of(self, kind: str) -> dict[str, dict[str, Any]]:
+        """Return the nodes of a kind, by name, and how each is set up."""
+        return {
+            name: header.settings
+            for name, header in self.headers.items()
+            if header.settings["kind"] == kind
+        }
+
     def once(self, make: Callable[[RecordedRun], T]) -> T:
         """Return what is made of this run; it is made once, for all who ask."""
         if make not in self._made:

@@ -35,10 +35,9 @@ def brokers(run: RecordedRun) -> list[Broker]:
 
 def _all_brokers(run: RecordedRun) -> list[Broker]:
     found = []
-    for name, header in run.headers.items():
-        if header.settings["kind"] == "broker":
-            seen = seen_of(run, name)
-            found.append(Broker(name, header.settings, seen, _waits(header.settings, seen)))
+    for name, settings in run.nodes_of("broker").items():
+        seen = seen_of(run, name)
+        found.append(Broker(name, settings, seen, _waits(settings, seen)))
     return found
 
 

@@ -43,7 +43,7 @@ def silent_given_up(run: RecordedRun) -> Iterator[Due]:
         conn, heard_ms, limit = None, 0, "reconnect_ms"
         for one in broker.seen:
             if one.record.event == "ReconnectDue" and conn is not None:
-                gone, is_silent = one.state["ha_conn"] != conn, False
+                gone = one.state["ha_conn"] != conn
                 is_silent = one.at_ms - heard_ms >= broker.settings[limit]
                 what = f"{'close' if is_silent else 'keep'} connection {conn}"
                 yield due_in_step(one.record, what, is_done=gone is is_silent)

@@ -45,7 +45,6 @@ from rocketha.obligations.obligation import Due, Obligation, RecordedRun, due_in
 from rocketha.obligations.route_brokers import (
     ends_said,
     in_full,
-    nodes,
     polls_moved,
     polls_repeated,
     registrations_repeated,
@@ -74,7 +73,7 @@ _SIGNS: Final = frozenset({NameServerCode.REGISTER_BROKER, NameServerCode.BROKER
 
 def _answers(run: RecordedRun) -> Iterator[Due]:
     messages = run.messages
-    for name_server, _ in nodes(run, "name server"):
+    for name_server in run.nodes_of("name server"):
         for record in run.by_node[name_server]:
             for received in record.received:
                 if messages[received].code in _ANSWERED:
@@ -91,7 +90,7 @@ def _tables(run: RecordedRun, name_server: str) -> Iterator[tuple[NodeRecord, _T
 
     Of other groups whose process has one channel only `_gone_found` asks.
     """
-    ours = {settings["broker_name"] for _, settings in nodes(run, "broker")}
+    ours = {settings["broker_name"] for _, settings in run.nodes_of("broker").items()}
     table: _Table = {}
     for record in run.by_node[name_server]:
         before = table
@@ -110,7 +109,7 @@ _Table = dict[int, dict[str, Any]]
 
 def _masters_named(run: RecordedRun) -> Iterator[Due]:
     messages = run.messages
-    for name_server, _ in nodes(run, "name server"):
+    for name_server in run.nodes_of("name server"):
         for record, _, table in _tables(run, name_server):
             master = table.get(MASTER)
             for received in record.received:
@@ -126,7 +125,7 @@ def _masters_named(run: RecordedRun) -> Iterator[Due]:
 
 
 def _ends_taken(run: RecordedRun) -> Iterator[Due]:
-    for name_server, _ in nodes(run, "name server"):
+    for name_server in run.nodes_of("name server"):
         waits: set[str] = set()
         for record, before, _ in _tables(run, name_server):
             if "removals" in record.state:
@@ -149,7 +148,7 @@ def _silent_left_out(run: RecordedRun) -> Iterator[Due]:
 
 def silent_named(run: RecordedRun) -> Iterator[tuple[NodeRecord, list[str]]]:
     """Yield each answer of a name server, and whom it names that has been silent for too long."""
-    for name_server, settings in nodes(run, "name server"):
+    for name_server, settings in run.nodes_of("name server").items():
         patience_ms = settings["scan_not_active_ms"] + settings["removal_ms"]
         for record, silent_ms in _silent(run, name_server):
             until_ms = time_ms(record) - patience_ms
@@ -182,7 +181,7 @@ def _silent(
 
 def _gone_found(run: RecordedRun) -> Iterator[Due]:
     """Whose channel it was is taken for gone at once, one after the other."""
-    for name_server, _ in nodes(run, "name server"):
+    for name_server in run.nodes_of("name server"):
         channel_of: dict[str, int] = {}
         waits: set[str] = set()
         gone: dict[tuple[int, Any], set[str]] = {}
@@ -210,7 +209,7 @@ def heard_taken(run: RecordedRun) -> Iterator[tuple[NodeRecord, str, bool]]:
     Of registrations some are not taken; whoever sends them says besides that it lives.
     """
     beats = frozenset({NameServerCode.BROKER_HEARTBEAT})
-    for name_server, _ in nodes(run, "name server"):
+    for name_server in run.nodes_of("name server"):
         for record, silent_ms in _silent(run, name_server, beats):
             if record.event == _SILENT and record.state.get("removals"):
                 address = record.state["removals"][-1]["meant"]["address"]
@@ -218,7 +217,7 @@ def heard_taken(run: RecordedRun) -> Iterator[tuple[NodeRecord, str, bool]]:
 
 
 def _silent_found(run: RecordedRun) -> Iterator[Due]:
-    for name_server, _ in nodes(run, "name server"):
+    for name_server in run.nodes_of("name server"):
         tables = {id(record): table for record, _, table in _tables(run, name_server)}
         pending: set[str] = set()
         found: dict[int, set[str]] = {}
@@ -230,7 +229,7 @@ def _silent_found(run: RecordedRun) -> Iterator[Due]:
             if record.event == _SCAN:
                 named = {one["address"] for one in tables[id(record)].values()} - pending
                 scans.append((record, {one for one in named if silent_ms.get(one, at_ms) < at_ms}))
-            if record.event == _SILENT and pending:
+            if record.event == _SILENT and record.state.get("removals"):
                 taken = record.state["removals"][-1]["meant"]["address"]
                 found.setdefault(at_ms, set()).add(taken)
         for record, silent in scans:
@@ -247,7 +246,7 @@ def _heard_kept(run: RecordedRun) -> Iterator[Due]:
 
 def _heard_no_more(run: RecordedRun) -> Iterator[Due]:
     """Find who is taken for gone without having said so, and what comes over its channel later."""
-    for name_server, _ in nodes(run, "name server"):
+    for name_server in run.nodes_of("name server"):
         records = run.by_node[name_server]
         heard: dict[tuple[int, str], int] = {}
         """The last step in which something came over a channel, of each incarnation."""
@@ -289,7 +288,7 @@ def _command(message: SentMessage) -> RemotingCommand:
 
 def _notices_in_full(run: RecordedRun) -> Iterator[Due]:
     code = NameServerCode.NOTIFY_MIN_BROKER_ID_CHANGE
-    for name_server, _ in nodes(run, "name server"):
+    for name_server in run.nodes_of("name server"):
         for record, before, table in _tables(run, name_server):
             for message in record.sent:
                 if message.code == code:
@@ -315,7 +314,7 @@ def _about(before: _Table, table: _Table) -> dict[str, str]:
 
 
 def _versions_compared(run: RecordedRun) -> Iterator[Due]:
-    for name_server, _ in nodes(run, "name server"):
+    for name_server in run.nodes_of("name server"):
         for record, _, table in _tables(run, name_server):
             for heard in record.heard:
                 if heard["is"] != "VersionAsked":
@@ -341,7 +340,7 @@ def _plain(version: dict[str, Any] | None) -> dict[str, Any] | None:
 
 def _refused(run: RecordedRun) -> Iterator[Due]:
     for kind in ("broker", "name server"):
-        for node, _ in nodes(run, kind):
+        for node in run.nodes_of(kind):
             for record in run.by_node[node]:
                 for heard in record.heard:
                     if heard["is"] == "OutsiderHeard":

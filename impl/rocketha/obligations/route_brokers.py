@@ -15,7 +15,6 @@ from rocketha.types import TimestampMs
 __all__ = [
     "ends_said",
     "in_full",
-    "nodes",
     "polls_moved",
     "polls_repeated",
     "registrations_repeated",
@@ -27,18 +26,12 @@ _SHUTDOWN: Final = "ShutdownWanted"
 _LOST: Final = "NameServerLost"
 
 
-def nodes(run: RecordedRun, kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    for name, header in run.headers.items():
-        if header.settings["kind"] == kind:
-            yield name, header.settings
-
-
 def _sent(record: NodeRecord, code: NameServerCode, to: str) -> list[SentMessage]:
     return [message for message in record.sent if message.code == code and message.to == to]
 
 
 def roles_registered(run: RecordedRun) -> Iterator[Due]:
-    for broker, settings in nodes(run, "broker"):
+    for broker, settings in run.nodes_of("broker").items():
         records = run.by_node[broker]
         for at, record in enumerate(records):
             role = record.state.get("role")
@@ -68,7 +61,7 @@ def _role_of(registration: SentMessage) -> tuple[int, int]:
 def registrations_repeated(run: RecordedRun) -> Iterator[Due]:
     """Who has another version than in the registration that waits for its answer goes on, too."""
     code = NameServerCode.REGISTER_BROKER
-    for broker, settings in nodes(run, "broker"):
+    for broker, settings in run.nodes_of("broker").items():
         counts_on = [time_ms(one) for one in run.by_node[broker] if "version" in one.state]
         for name_server in settings["name_servers"]:
             yield from _repeated(
@@ -82,7 +75,7 @@ def registrations_repeated(run: RecordedRun) -> Iterator[Due]:
 
 
 def polls_repeated(run: RecordedRun) -> Iterator[Due]:
-    for broker, settings in nodes(run, "broker"):
+    for broker, settings in run.nodes_of("broker").items():
         yield from _repeated(
             run,
             broker,
@@ -100,7 +93,7 @@ def polls_moved(run: RecordedRun) -> Iterator[Due]:
     tell from records which was the last.
     """
     code = NameServerCode.GET_BROKER_MEMBER_GROUP
-    for broker, settings in nodes(run, "broker"):
+    for broker, settings in run.nodes_of("broker").items():
         name_servers = settings["name_servers"]
         last: SentMessage | None = None
         answers, lost = False, 0
@@ -122,7 +115,7 @@ def polls_moved(run: RecordedRun) -> Iterator[Due]:
 
 
 def signs_of_life(run: RecordedRun) -> Iterator[Due]:
-    for broker, settings in nodes(run, "broker"):
+    for broker, settings in run.nodes_of("broker").items():
         for name_server in settings["name_servers"]:
             yield from _repeated(
                 run,
@@ -179,7 +172,7 @@ def _repeated(
 
 
 def in_full(run: RecordedRun) -> Iterator[Due]:
-    for broker, settings in nodes(run, "broker"):
+    for broker, settings in run.nodes_of("broker").items():
         wanted = {
             "clusterName": settings["cluster_name"],
             "brokerName": settings["broker_name"],
@@ -201,7 +194,7 @@ def in_full(run: RecordedRun) -> Iterator[Due]:
 
 
 def ends_said(run: RecordedRun) -> Iterator[Due]:
-    for broker, settings in nodes(run, "broker"):
+    for broker, settings in run.nodes_of("broker").items():
         role: dict[str, Any] | None = None
         for record in run.by_node[broker]:
             role = record.state.get("role", role)

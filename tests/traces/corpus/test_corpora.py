@@ -197,10 +197,20 @@ def test_traces_of_different_specifications_are_refused(tmp_path: Path) -> None:
         read_manifest(tmp_path / "c")
 
 
+def test_a_trace_without_a_header_is_a_failure_beside_the_others(tmp_path: Path) -> None:
+    def some(seed: int) -> Trace:
+        trace = of_three(4 * seed + 1)
+        return replace(trace, header=None) if seed == 3 else trace
+
+    manifest = read_manifest(made(tmp_path / "c", some, 9))
+
+    assert (manifest.traces, manifest.failed, manifest.steps) == (9, 1, 8 * 12)
+
+
 def test_too_many_sets_of_constants_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(finished, "MAX_CORPORA", 2)
 
-    with pytest.raises(CorpusError, match="have 3 sets of constants; 2 are the most"):
+    with pytest.raises(CorpusError, match="have more than 2 sets of constants"):
         made(tmp_path / "c", of_three)

@@ -59,7 +59,11 @@ def finish_parts(folder: Path, written: Iterable[tuple[Part, ...]], made: Made) 
         CorpusError: the traces have different specifications, or too many sets of constants; or
             some, or their files, are missing.
     """
-    parts = sorted((part for some in written for part in some), key=lambda part: part.number)
+    parts: list[Part] = []
+    for some in written:
+        parts += some
+        _check_places(folder, parts)  # at once: the rest may take hours
+    parts.sort(key=lambda part: part.number)
     numbers = sum(part.numbers for part in parts)
     if numbers != made.expected:
         reason = f"the traces of {numbers} runs were written, of {made.expected}"
@@ -72,9 +76,6 @@ def finish_parts(folder: Path, written: Iterable[tuple[Part, ...]], made: Made) 
     with suppress(OSError):
         remove_unfinished(folder)
     places = sorted({part.place for part in parts} - {NO_CONSTANTS}) or [NO_CONSTANTS]
-    if len(places) > MAX_CORPORA:
-        reason = f"its traces have {len(places)} sets of constants; {MAX_CORPORA} are the most"
-        raise CorpusError(folder, reason)
     _place_the_rest(folder, parts, places[0])
     of_place = {place: [part for part in parts if part.place == place] for place in places}
     manifests = {place: _manifest(of_place[place], made) for place in places}
@@ -87,6 +88,13 @@ def finish_parts(folder: Path, written: Iterable[tuple[Part, ...]], made: Made) 
         finish_corpora(folder, manifests)
     failures = [failure for part in parts for failure in part.failures]
     return Generated(manifest=manifest, corpora=len(places), failures=tuple(failures[:_FAILURES]))
+
+
+def _check_places(folder: Path, parts: Sequence[Part]) -> None:
+    places = {part.place for part in parts} - {NO_CONSTANTS}
+    if len(places) > MAX_CORPORA:
+        reason = f"its traces have more than {MAX_CORPORA} sets of constants"
+        raise CorpusError(folder, reason)
 
 
 def _check_specifications(folder: Path, parts: Sequence[Part]) -> None:

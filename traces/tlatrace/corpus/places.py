@@ -8,6 +8,7 @@ import hashlib
 import re
 from typing import Final
 
+from tlatrace.errors import ValueFormatError
 from tlatrace.trace import Trace
 from tlatrace.values import canonical_state
 
@@ -28,9 +29,9 @@ def place_of(trace: Trace) -> str:
     """Name the folder of a trace.
 
     Raises:
-        ValueFormatError: a constant that has no canonical text.
+        ValueFormatError: it has no header, or a constant that has no canonical text.
     """
     if trace.header is None:
-        return NO_CONSTANTS
+        raise ValueFormatError("the trace has no header, which has its constants")
     text = canonical_state(trace.header.constants)
     return f"constants-{hashlib.sha256(text.encode()).hexdigest()[:16]}"

@@ -33,7 +33,7 @@ class PartWriters:
         """Add a trace, all of it or nothing.
 
         Raises:
-            ValueFormatError: a value that has no canonical text.
+            ValueFormatError: no header, or a value that has no canonical text.
         """
         writer = self._writer(place_of(trace))
         self._last = writer

@@ -33,7 +33,7 @@ from rocketha.types import BrokerId
 from rocketproof.projected_trace import ProjectedTrace
 from rocketproof.protocols.escape.follower import EscapeFollower
 from rocketproof.protocols.escape.seen import Layout, SlaveSeen, TraceKind
-from rocketproof.protocols.escape.world import RECORDS
+from rocketproof.protocols.escape.world import ROUND_TO
 from tlatrace.trace import Event
 from tlatrace.values import State, Value
 
@@ -45,7 +45,7 @@ ESCAPE_SPEC: Final = "Escape"
 class EscapeProjection:
     """An observer of a simulated run that records the events of its traces."""
 
-    def __init__(self, round_to: int = RECORDS) -> None:
+    def __init__(self, round_to: int = ROUND_TO) -> None:
         """Begin without an event; the number of records is rounded up to a multiple."""
         self._round_to = round_to
         self._events: dict[TraceKind, list[Event]] = {kind: [] for kind in TraceKind}

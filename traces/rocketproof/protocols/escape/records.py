@@ -37,7 +37,7 @@ from rocketha.recording.record import (
 from rocketproof.protocols.escape.follower import EscapeFollower
 from rocketproof.protocols.escape.missed import Late, MissedOfEscape
 from rocketproof.protocols.escape.seen import Layout, SlaveSeen, TraceKind
-from rocketproof.protocols.escape.world import RECORDS
+from rocketproof.protocols.escape.world import ROUND_TO
 from rocketproof.record_projection import RecordProjection, read_field, sequence_after
 from rocketproof.recorded_tables import written_tables
 from tlatrace.values import State, Value
@@ -142,7 +142,7 @@ class EscapeRecords(RecordProjection):
             producer=producers[0],
             windows={TraceKind.DELAYED: delayed, TraceKind.HALVES: halves},
             pops=settings.pops,
-            round_to=RECORDS,
+            round_to=ROUND_TO,
             remote_escape=settings.remote_escape,
             released=settings.released,
         )

@@ -10,10 +10,10 @@ from typing import Final
 from rocketproof.protocols.escape.seen import Layout, TraceKind
 from tlatrace.values import State, Value, fcn, record, tla_set
 
-__all__ = ["NONE", "RECORDS", "World", "constants_of", "pop_id"]
+__all__ = ["NONE", "ROUND_TO", "World", "constants_of", "pop_id"]
 
 NONE: Final = "none"
-RECORDS: Final = 24
+ROUND_TO: Final = 24
 """In runs the number of records is rounded up to a multiple of it, so that many have the same
 constants."""
 _Put = tuple[int, str]
