@@ -1,4 +1,5 @@
-"""What a slave that acts must do in time; masters and producers: `escape_masters`.
+"""What a slave that acts must do in time; masters and producers: `escape_masters`; what is refused:
+`escape_refusals`.
 
 | obligation            | by when                                                                  |
 |-----------------------|--------------------------------------------------------------------------|
@@ -37,6 +38,7 @@ from rocketha.formats.name_server_codes import NameServerCode
 from rocketha.formats.offset_tables import QueueKey, TableKind, pull_offsets
 from rocketha.formats.pop_messages import is_revive_topic
 from rocketha.obligations.escape_masters import MASTERS_AND_PRODUCERS, log_items
+from rocketha.obligations.escape_refusals import REFUSALS
 from rocketha.obligations.obligation import Due, Obligation, RecordedRun, due_in_step
 from rocketha.obligations.seen import Seen, changed_tables, seen_of
 from rocketha.recording.record import RESPONSE, STARTED, STOPPED, SentMessage
@@ -404,6 +406,7 @@ ESCAPE: Final = (
     Obligation(name="pops answered in full", dues=_pops_in_full),
     Obligation(name="pops held", dues=_pops_held),
     Obligation(name="actions said", dues=_actions_said),
+    *REFUSALS,
     *MASTERS_AND_PRODUCERS,
 )
 """All that a slave that acts, masters of other groups and a producer owe."""

@@ -71,10 +71,6 @@ def _ask_of(run: RecordedRun, seen: Seen, code: int) -> list[str]:
     return [name for name, request in requests if request is not None and request.code == code]
 
 
-def _in_process(seen: Seen) -> bool:
-    return seen.record.event == "RequestArrived" and not seen.record.received
-
-
 # ---- masters ----
 
 

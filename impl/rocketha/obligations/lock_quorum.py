@@ -28,6 +28,8 @@ import msgspec
 from rocketha.formats.controller_codes import ResponseCode
 from rocketha.formats.lock_bodies import LockCode
 from rocketha.obligations.obligation import Due, Obligation, RecordedRun, due_in_step, time_ms
+from rocketha.obligations.outsiders import CLOSED, Heard, answered, outsiders_answered
+from rocketha.obligations.seen import Seen
 from rocketha.recording.record import RESPONSE, SentMessage
 from rocketha.types import TimestampMs
 
@@ -264,17 +266,17 @@ def _patient(run: RecordedRun) -> Iterator[Due]:
 
 
 def _refused(run: RecordedRun) -> Iterator[Due]:
-    closed = {"is": "OutsiderRefused"}
-    not_supported = {"is": "OutsiderAnswered", "code": ResponseCode.REQUEST_CODE_NOT_SUPPORTED}
-    brokers = _brokers(run)
-    for node in (*brokers, *_consumers(run)):
-        codes = tuple(LockCode) if node in brokers else ()
-        for record in run.by_node[node]:
-            for heard in record.heard:
-                if heard["is"] == "OutsiderHeard":
-                    wanted = closed if heard["code"] in codes else not_supported
-                    done = list(record.answered) == [wanted]
-                    yield due_in_step(record, f"refuse an outsider: {wanted['is']}", is_done=done)
+    yield from outsiders_answered(run, "broker", _of_broker)
+    yield from outsiders_answered(run, "consumer", lambda *_: _NO_REQUEST)
+
+
+def _of_broker(seen: Seen, asked: Heard) -> dict[str, Any]:
+    del seen
+    return CLOSED if asked["code"] in _CODES else _NO_REQUEST
+
+
+_CODES: Final = frozenset(LockCode)
+_NO_REQUEST: Final = answered(ResponseCode.REQUEST_CODE_NOT_SUPPORTED)
 
 
 LOCK_QUORUM: Final = (

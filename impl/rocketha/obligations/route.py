@@ -40,8 +40,8 @@ from typing import Any, Final
 from rocketha.formats.broker_member_group import BrokerMemberGroup
 from rocketha.formats.name_server_codec import pull_name_server_reply
 from rocketha.formats.name_server_codes import NameServerCode, NameServerResponse
-from rocketha.formats.remoting_command import FLAG_RESPONSE, RemotingCommand
 from rocketha.obligations.obligation import Due, Obligation, RecordedRun, due_in_step, time_ms
+from rocketha.obligations.outsiders import Heard, answered, outsiders_answered
 from rocketha.obligations.route_brokers import (
     ends_said,
     in_full,
@@ -51,6 +51,7 @@ from rocketha.obligations.route_brokers import (
     roles_registered,
     signs_of_life,
 )
+from rocketha.obligations.seen import Seen, answer_in
 from rocketha.recording.record import RESPONSE, STARTED, NodeRecord, SentMessage
 from rocketha.types import MASTER
 
@@ -271,19 +272,9 @@ def _told(record: NodeRecord, messages: Mapping[str, SentMessage]) -> Iterator[s
         if message.id.endswith(RESPONSE) and request is not None:
             code = NameServerCode(request.code or 0)
             if code is NameServerCode.GET_BROKER_MEMBER_GROUP:
-                reply = pull_name_server_reply(_command(message), code)
+                reply = pull_name_server_reply(answer_in(message), code)
                 assert isinstance(reply.answer, BrokerMemberGroup)
                 yield set(reply.answer.addresses.values())
-
-
-def _command(message: SentMessage) -> RemotingCommand:
-    return RemotingCommand(
-        code=message.code or 0,
-        opaque=0,
-        flag=FLAG_RESPONSE,
-        ext_fields=message.fields,
-        body=(message.body or "").encode(),
-    )
 
 
 def _notices_in_full(run: RecordedRun) -> Iterator[Due]:
@@ -339,16 +330,17 @@ def _plain(version: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _refused(run: RecordedRun) -> Iterator[Due]:
-    for kind in ("broker", "name server"):
-        for node in run.nodes_of(kind):
-            for record in run.by_node[node]:
-                for heard in record.heard:
-                    if heard["is"] == "OutsiderHeard":
-                        known = kind == "name server" and heard["code"] in set(NameServerCode)
-                        code = NameServerResponse.REQUEST_CODE_NOT_SUPPORTED
-                        code = NameServerResponse.SYSTEM_ERROR if known else code
-                        done = list(record.answered) == [{"is": "OutsiderAnswered", "code": code}]
-                        yield due_in_step(record, f"refuse an outsider with {code}", is_done=done)
+    yield from outsiders_answered(run, "broker", lambda *_: answered(_NOT_SUPPORTED))
+    yield from outsiders_answered(run, "name server", _of_name_server)
+
+
+def _of_name_server(seen: Seen, asked: Heard) -> dict[str, Any]:
+    del seen
+    is_known = asked["code"] in set(NameServerCode)
+    return answered(NameServerResponse.SYSTEM_ERROR if is_known else _NOT_SUPPORTED)
+
+
+_NOT_SUPPORTED: Final = NameServerResponse.REQUEST_CODE_NOT_SUPPORTED
 
 
 ROLES: Final = Obligation(name="roles registered", dues=roles_registered)

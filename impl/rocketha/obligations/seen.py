@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from rocketha.formats.offset_tables import TableKind
+from rocketha.formats.remoting_command import FLAG_RESPONSE, RemotingCommand
 from rocketha.obligations.obligation import Due, RecordedRun, due_in_step, time_ms
 from rocketha.recording.record import STARTED, STOPPED, NodeRecord, SentMessage
 from rocketha.types import TimestampMs
 
-__all__ = ["Seen", "changed_tables", "seen_of"]
+__all__ = ["Seen", "answer_in", "changed_tables", "seen_of"]
 
 
 @dataclass(frozen=True)
@@ -47,6 +48,17 @@ def seen_of(run: RecordedRun, node: str) -> list[Seen]:
         state = {**({} if gone else state), **record.state}
         seen.append(Seen(record, state, before))
     return seen
+
+
+def answer_in(message: SentMessage) -> RemotingCommand:
+    """Return an answer as a frame, whose number is not in records."""
+    return RemotingCommand(
+        code=message.code or 0,
+        opaque=0,
+        flag=FLAG_RESPONSE,
+        ext_fields=message.fields,
+        body=(message.body or "").encode(),
+    )
 
 
 def changed_tables(seen: list[Seen], kind: TableKind) -> Iterator[Due]:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 
-from rocketha.escape import services, slave
+from rocketha.escape import master, pops, services, slave
 from rocketha.escape.events import (
     CheckDue,
     Done,
@@ -26,7 +26,7 @@ from rocketha.escape.events import (
 from rocketha.escape.master import MasterCore
 from rocketha.escape.producer import ProducerCore
 from rocketha.escape.slave import SlaveCore
-from rocketha.formats.broker_requests import BrokerCode
+from rocketha.formats.broker_requests import BrokerCode, BrokerResponse
 from rocketha.formats.offset_tables import TableKind
 from rocketha.formats.put_requests import PutCode
 from rocketha.obligations.escape import ESCAPE
@@ -37,7 +37,7 @@ from rocketha.runtime.effects import (
     SendOneWay,
     SendRequest,
 )
-from rocketha.runtime.events import LogFlushed, ResponseArrived
+from rocketha.runtime.events import LogFlushed, RequestArrived, ResponseArrived
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import SimulatedRun, simulate
 from rocketha.sim.escape.simulation import SIMULATION
@@ -120,6 +120,43 @@ def _counts_one_more(event: Any, one: Any) -> Any:
     return replace(one, ext_fields={**fields, "restNum": str(int(fields["restNum"]) + 1)})
 
 
+def _takes_any_end(patch: pytest.MonkeyPatch) -> None:
+    """Append that a half message has ended, whoever says so of whichever place in the log."""
+    whole: Any = vars(master)["appended_end"]
+
+    def appended_end(state: Any, command: Any, *, now_ms: Any) -> Any:
+        fields = dict(command.ext_fields)
+        half = state.halves.get(int(fields.get("tranStateTableOffset", -1)))
+        if half is not None:
+            fields |= {"producerGroup": "shop", "commitLogOffset": str(half.offset)}
+        return whole(state, replace(command, ext_fields=fields), now_ms=now_ms)
+
+    patch.setattr(master, "appended_end", appended_end)
+
+
+def _refuses_the_last_message(patch: pytest.MonkeyPatch) -> None:
+    """The second half of a queue is not given: it seems to be at its end before."""
+    whole: Any = pops.pop
+
+    def pop(state: Any, event: Any, *, now_ms: Any) -> Any:
+        queue = state.queue
+        seen = replace(queue, messages=queue.messages[: max(1, len(queue.messages) // 2)])
+        done = whole(replace(state, queue=seen), event, now_ms=now_ms)
+        return replace(done, state=replace(done.state, queue=queue))
+
+    patch.setattr(pops, "pop", pop)
+
+
+def _refuses_with_another_code(patch: pytest.MonkeyPatch) -> None:
+    whole: Any = vars(pops)["_refused"]
+
+    def refused(state: Any, request: Any, code: Any, remark: str) -> Any:
+        is_empty = code == BrokerResponse.PULL_NOT_FOUND
+        return whole(state, request, BrokerResponse.SYSTEM_ERROR if is_empty else code, remark)
+
+    patch.setattr(pops, "_refused", refused)
+
+
 def _says_nothing_of_routes(patch: pytest.MonkeyPatch) -> None:
     whole: Any = slave.learn_route
     patch.setattr(slave, "learn_route", lambda *of: replace(whole(*of), action=None))
@@ -171,6 +208,11 @@ OMISSIONS: Final[list[tuple[str, Patch]]] = [
     ("consumers answered", drops(SlaveCore, Respond, after=ResponseArrived)),
     ("pops held", gives_without_a_check_point),
     ("pops answered in full", changes(SlaveCore, _counts_one_more)),
+    ("outsiders refused", drops(SlaveCore, Respond, after=RequestArrived)),
+    ("outsiders refused", drops(ProducerCore, Respond, after=RequestArrived)),
+    ("outsiders refused", _takes_any_end),
+    ("pops refused", _refuses_the_last_message),
+    ("pops refused", _refuses_with_another_code),
     ("actions said", _says_nothing_of_routes),
     ("actions said", _says_what_is_not_so),
     ("signs answered", changes(MasterCore, leaves_signs_unanswered)),

@@ -6,6 +6,7 @@ answered is a matter of the obligations of its protocol.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
@@ -27,16 +28,18 @@ _OUTSIDE: Final = ConnectionId(-1)
 
 @dataclass(frozen=True, slots=True)
 class OutsiderHeard:
-    """A request that is none."""
+    """A request."""
 
     code: int
+    fields: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class OutsiderAnswered:
-    """The code of the answer to it."""
+    """The answer to it."""
 
     code: int
+    fields: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,13 +52,13 @@ class OpenNode(CallingNode[S, E, A]):
 
     def ask_from_outside(self, command: RemotingCommand) -> None:
         """Hear a request that comes over a connection of its own."""
-        self.recorder.heard(OutsiderHeard(command.code))
+        self.recorder.heard(OutsiderHeard(command.code, dict(command.ext_fields)))
         self.take_request(Arrived(_OUTSIDE, command))
 
     def respond(self, answer: Respond) -> None:
         """Answer a request."""
         if self.waiting(answer.request).conn == _OUTSIDE:
-            self.recorder.answered(OutsiderAnswered(answer.code))
+            self.recorder.answered(OutsiderAnswered(answer.code, dict(answer.ext_fields)))
         else:
             super().respond(answer)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 from typing import Any, Final, Protocol
 
 from rocketha.acting import core as acting
@@ -33,6 +34,7 @@ from rocketha.sim.engine.remoting_calls import Arrived
 from rocketha.sim.engine.simulation import Environment
 from rocketha.sim.escape.container_calls import ContainerCalls
 from rocketha.sim.escape.nodes import MasterNode, ProducerNode, SlaveNode
+from rocketha.sim.escape.outsiders import draw_request
 from rocketha.sim.escape.plan import NEIGHBOUR, PRODUCERS, SLAVE, EscapePlan, group_of
 from rocketha.sim.escape.steps import (
     EscapeStep,
@@ -293,6 +295,19 @@ class EscapeCluster:
         for number in sorted(self.local):
             if self.masters[number].state is not None:
                 self._tell_local(number, runs=True)
+
+    def ask_from_outside(self, rng: Random) -> BrokerId:
+        """Let somebody ask the slave, a master or the producer for what it must refuse."""
+        hosted: dict[BrokerId, SlaveNode | MasterNode | ProducerNode] = {
+            SLAVE: self.hosted_slave,
+            **self.hosted_masters,
+            FIRST_PRODUCER: self.hosted_producer,
+        }
+        number = rng.choice([one for one in hosted if self.is_up(one)])
+        master = self.masters.get(number)
+        halves = () if master is None else master.running().halves.values()
+        hosted[number].ask_from_outside(draw_request(rng, halves))
+        return number
 
     # ---- the net (rocketha.sim.engine.remoting_calls.Servers) ----
 

@@ -17,7 +17,7 @@ from rocketha.escape.master import MasterCore
 from rocketha.escape.master_state import MasterOptions, MasterState
 from rocketha.escape.producer import ProducerCore, ProducerState
 from rocketha.escape.slave import SlaveCore
-from rocketha.escape.state import SlaveOptions, SlaveState
+from rocketha.escape.state import SlaveOptions, SlaveState, pop_key
 from rocketha.formats.message import Message, Record, RecordCheck, properties_of, pull_record
 from rocketha.formats.name_server_codes import RELEASE_5_3_3
 from rocketha.formats.offset_tables import OffsetTable, TableKind
@@ -207,6 +207,7 @@ class SlaveNode(OpenNode[SlaveState, SlaveHears, EscapeAction]):
             "released": options.released,
             "level": options.level,
             "pops": pops_max,
+            "popped": pop_key(options),
             "invisible_ms": invisible_ms,
             "route_ms": options.route_ms,
             "serve_ms": [options.serve_ms, options.half_ms],

@@ -69,6 +69,8 @@ _RELEASED_RETRY_MS: Final = 20
 """Eleven tries of a half message take as long in proportion as with RocketMQ, whose slave waits for
 100 to 1,100 ms after each."""
 _POPS: Final = 16
+_POPPED: Final = (4, _POPS)
+"""So many messages consumers pop: few, so that they come to the end, or enough for all pops."""
 _PERM_RW: Final = 6
 
 
@@ -143,7 +145,7 @@ def draw_escape_run(streams: PerPurposeStreams, options: SimOptions) -> EscapePl
         name_server=NameServerOptions(
             support_acting_master=True, scan_not_active_ms=60, removal_ms=rng.choice((0, 5, 60))
         ),
-        messages=tuple(_draw_log(rng)),
+        messages=tuple(_draw_log(rng, popped=streams.of("popped").choice(_POPPED))),
         pops_max=_POPS,
         invisible_ms=rng.choice((300, 1_200)),
         client_ms=rng.choice((100, 300)),
@@ -228,10 +230,10 @@ def _topics(*names: str) -> MappingProxyType[str, TopicConfig]:
 # ---- the slave's log ----
 
 
-def _draw_log(rng: Random) -> list[Message]:
+def _draw_log(rng: Random, *, popped: int) -> list[Message]:
     """Draw what the master had, in the order of its log, with the places in their queues."""
     waits = sorted(rng.randrange(6_000) for _ in range(rng.randrange(10, 20)))
-    messages = [_message(TOPIC, f"m{at}", at) for at in range(1, _POPS + 1)]
+    messages = [_message(TOPIC, f"m{at}", at) for at in range(1, popped + 1)]
     messages += [
         replace(
             delayed(_message(_OTHER, f"d{at}", at), 3),

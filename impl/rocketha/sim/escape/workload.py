@@ -24,6 +24,7 @@ _LOOK_MS: Final = 5
 """How often it is looked whether all are there for the first time."""
 _THERE_MS: Final = 900
 """How long somebody else may act."""
+_OUTSIDER_GAP_MS: Final = 300
 
 
 class EscapeWorkload:
@@ -93,6 +94,7 @@ class EscapeWorkload:
         injector.sometimes(plan.neighbour_ms, self._neighbour, "neighbour")
         injector.sometimes(plan.client_ms, self._consumers.pop, "consumer")
         injector.sometimes(2 * plan.client_ms, self._consumers.decide, "producer")
+        injector.sometimes(_OUTSIDER_GAP_MS, self._ask_from_outside, "outsider")
 
     def heal(self) -> None:
         """End all faults: all come back but the neighbour, and who stays away."""
@@ -236,6 +238,10 @@ class EscapeWorkload:
                 cluster.crash(node)
 
         cluster.scheduler.after(wait_ms, stop)
+
+    def _ask_from_outside(self, injection: Injection) -> None:
+        asked = self._cluster.ask_from_outside(injection.rng)
+        injection.note(f"an outsider asks {broker_address(asked)} for what is refused")
 
     def _stop_for(self, number: BrokerId, wait_ms: int, injection: Injection) -> None:
         cluster = self._cluster
