@@ -93,6 +93,31 @@ NoHandshake(s) ==
   /\ UNCHANGED vars
 
 -----------------------------------------------------------------------------
+\* ---- What a slave makes of answers ----
+
+\* It has heard who is in its group (GET_BROKER_MEMBER_GROUP): it acts if it has the smallest brokerId, and
+\* has no master who is not there.
+TakeGroup(s, g) ==
+  /\ up[s]
+  /\ serves[s] = (s \in g /\ \A b \in g : s <= b)
+  /\ masterAddr[s] => Master \in g
+
+  /\ UNCHANGED vars
+
+\* It has heard what its master has.
+TakeCopy(s, t, v) ==
+  /\ up[s]
+  /\ table[s] = P!Put(table[s], t) /\ version[s] = v
+
+  /\ UNCHANGED vars
+
+\* It has heard that its master is gone, and still knows where to connect to.
+NoForget(s) ==
+  /\ ~up[s] \/ link[s] = "none"
+
+  /\ UNCHANGED vars
+
+-----------------------------------------------------------------------------
 \* ---- What a broker has not done for too long ----
 
 NoRegistration(b) ==
@@ -117,7 +142,7 @@ NoCopy(s) ==
 
   /\ UNCHANGED vars
 
-\* A slave knows where to connect to, and has not tried.
+\* A slave knows where to connect to, and has not tried, or has a connection of which it hears nothing.
 NoConnection(s) ==
   /\ ~up[s] \/ link[s] # "told"
 
@@ -145,7 +170,7 @@ PersistAgain(b) ==
 
   /\ UNCHANGED vars
 
-\* A slave gives up a connection, and nothing has happened to it.
+\* A slave gives up a connection, and nothing has happened to it or to its master.
 GiveUp(s) ==
   /\ link[s] # "transfer"
 
@@ -171,6 +196,9 @@ Says(b) ==
   \/ NoRegistration(b) \/ NoHeartbeat(b) \/ NoPersist(b) \/ PersistAgain(b)
 SlaveSays(s) ==
   \/ AskCopy(s) \/ TellHaInfo(s) \/ AskTable(s) \/ TakeHaInfo(s) \/ NoHandshake(s)
+  \/ \E g \in SUBSET Broker : TakeGroup(s, g)
+  \/ \E t \in {table[s]}, v \in {version[s]} : TakeCopy(s, t, v)
+  \/ NoForget(s)
   \/ NoPoll(s) \/ NoCopy(s) \/ NoConnection(s) \/ GiveUp(s) \/ PassOver(s) \/ AskAgain(s)
 
 -----------------------------------------------------------------------------
