@@ -8,22 +8,34 @@
 | copies repeated        | a slave  | a period after the last one, while it has a master and    |
 |                        |          | does not act for it                                       |
 | copies in turn         | a slave  | each asks for another table than the one before           |
+| groups taken           | a slave  | when it hears who is in its group: it acts if its         |
+|                        |          | brokerId is the smallest, and copies no master who is not |
+|                        |          | there                                                     |
+| masters forgotten      | a slave  | in the step behind that, if its master is not there       |
 | tables written         | a broker | a period after it has something that its file has not     |
 | only changes written   | a broker | when it is time for it: no table that its file has        |
-| connections kept       | a slave  | unless one is lost, forgotten or silent for too long, or  |
-|                        |          | its master says where to connect to                       |
+| connections kept       | a slave  | unless one is lost or silent for too long, its master is  |
+|                        |          | gone, or says where to connect to                         |
+| connections known      | a slave  | in each step: the one that it has stands, and no other    |
 | silent ones given up   | a slave  | when it looks after its connection, and heard nothing of  |
 |                        |          | its master for too long                                   |
+| heard ones kept        | a slave  | when it looks after it, and has heard something           |
 | connections used       | a master | a packet over each, in each of its periods                |
 | connections made       | a slave  | when it hears where to connect to, and a pause after its  |
 |                        |          | connection, or an attempt, is lost                        |
 | isolation goes on      | a master | a pause after the last answer, or when it waits no longer |
+| slaves asked           | a master | in the step behind an answer that says who is there       |
 | slaves in turn         | a master | each asks another slave than before, if more are wanted   |
+| tables used            | a master | in the step in which it is given one: it asks for the     |
+|                        |          | other one, or for a report, or takes both                 |
+| copies taken           | a slave  | in the step in which it is given its master's table       |
 | requests in full       | a broker | each says all that RocketMQ's does                        |
 | answers to requests    | a broker | in the step in which it hears one, with the table that it |
 |                        |          | has; a master in isolation gives none                     |
 | packets answered       | a broker | in the step: a connection by a handshake, that by its     |
 |                        |          | answer, whoever is asked to report by a report            |
+| outsiders answered     | a broker | in the step: who asks where the master is; what is no     |
+|                        |          | request is refused, with the code that says why           |
 
 A broker that waits for an answer puts off what is due; it is due when it waits no longer.
 
@@ -42,23 +54,32 @@ from rocketha.formats.broker_requests import BrokerCode, BrokerResponse
 from rocketha.formats.name_server_codes import NameServerCode
 from rocketha.formats.offset_tables import TableKind, pull_offsets
 from rocketha.obligations.obligation import Due, Obligation, RecordedRun, due_in_step
-from rocketha.obligations.pre_online_brokers import Broker, brokers, slaves
+from rocketha.obligations.outsiders import Heard, answered, outsiders_answered
+from rocketha.obligations.pre_online_brokers import Broker, brokers, slaves, table_in
 from rocketha.obligations.pre_online_connections import (
     connections_kept,
+    connections_known,
     connections_made,
     connections_used,
+    heard_ones_kept,
     packets_answered,
     silent_given_up,
 )
+from rocketha.obligations.pre_online_groups import groups_taken, masters_forgotten
+from rocketha.obligations.pre_online_isolation import (
+    ASKED,
+    KIND_OF,
+    copies_taken,
+    isolation_goes_on,
+    slaves_asked,
+    slaves_in_turn,
+    tables_used,
+)
 from rocketha.obligations.seen import Seen, changed_tables
 from rocketha.recording.record import RESPONSE, STARTED, STOPPED, SentMessage
-from rocketha.types import TimestampMs
+from rocketha.types import MASTER, TimestampMs
 
 __all__ = ["PRE_ONLINE", "changes_written", "tables_written"]
-
-_KIND_OF: Final = {kind.code: kind for kind in TableKind}
-_ASKED: Final = frozenset({*_KIND_OF, BrokerCode.EXCHANGE_BROKER_HA_INFO})
-"""What brokers ask of each other."""
 
 
 # ---- what comes again and again ----
@@ -136,7 +157,7 @@ def _copies_in_turn(run: RecordedRun) -> Iterator[Due]:
         for one in broker.seen:
             last = None if one.record.event == STARTED else last
             for message in one.messages:
-                if message.code in _KIND_OF:
+                if message.code in KIND_OF:
                     what = f"ask {message.to} for another table than before"
                     yield due_in_step(one.record, what, is_done=message.code != last)
                     last = message.code
@@ -156,7 +177,7 @@ def _written(run: RecordedRun, broker: Broker, kind: TableKind) -> Iterator[Due]
         if any(did["is"] == "Written" and did["path"] == kind for did in one.record.stored)
     ]
     for one in broker.seen:
-        present, before = _table(one.state, kind), _table(one.before, kind)
+        present, before = table_in(one.state, kind), table_in(one.before, kind)
         stored = any(did["is"] == "Written" and did["path"] == kind for did in one.record.stored)
         if one.record.event in (STARTED, STOPPED) or present == before or stored:
             continue
@@ -171,10 +192,6 @@ def _written(run: RecordedRun, broker: Broker, kind: TableKind) -> Iterator[Due]
             )
 
 
-def _table(state: dict[str, Any], kind: TableKind) -> Any:
-    return dict(state.get("tables", ())).get(kind)
-
-
 def changes_written(run: RecordedRun, kind: TableKind) -> Iterator[Due]:
     """Find when a broker writes one of its tables: its file must have another one."""
     for broker in brokers(run):
@@ -185,54 +202,6 @@ def _of_each_table(
     dues: Callable[[RecordedRun, TableKind], Iterator[Due]],
 ) -> Callable[[RecordedRun], Iterator[Due]]:
     return lambda run: (due for kind in TableKind for due in dues(run, kind))
-
-
-# ---- a master in isolation ----
-
-
-def _goes_on(run: RecordedRun) -> Iterator[Due]:
-    """Whatever it sends goes on: a question, a word to a slave, a request to report."""
-    for broker in brokers(run):
-        for at, one in enumerate(broker.seen):
-            if one.record.event == STOPPED or not one.state["isolated"]:
-                continue
-            if one.record.event != STARTED and not _went_on(one):
-                continue
-            pause_ms = broker.settings["pre_online_ms"]
-            by_ms = TimestampMs(broker.free_ms(broker.free_ms(one.at_ms) + pause_ms))
-            if run.runs_until_ms(broker.name, one.at_ms) > by_ms:
-                later = (x for x in broker.seen[at + 1 :] if _went_on(x))
-                done_ms = next((x.at_ms for x in later), None)
-                yield Due(
-                    node=broker.name,
-                    since_ms=one.at_ms,
-                    by_ms=by_ms,
-                    what="ask again, or go online",
-                    done_ms=done_ms,
-                )
-
-
-def _went_on(seen: Seen) -> bool:
-    asks = any(not message.id.endswith(RESPONSE) for message in seen.record.sent)
-    return asks or not seen.state.get("isolated", True)
-
-
-def _slaves_in_turn(run: RecordedRun) -> Iterator[Due]:
-    """Whoever is told where to connect to, or asked for a table first, is the next in turn."""
-    for broker in brokers(run):
-        last: tuple[frozenset[int], str | None] | None = None
-        for one in broker.seen:
-            if one.record.event in (STARTED, STOPPED):
-                last = None
-                continue
-            wanted = frozenset(one.state["members"]) - frozenset(one.state["done"])
-            for message in one.messages:
-                if one.record.event != "Decide" or message.code not in _ASKED:
-                    continue
-                if last is not None and last[0] == wanted and len(wanted) > 1:
-                    what = f"ask another slave than {last[1]}"
-                    yield due_in_step(one.record, what, is_done=message.to != last[1])
-                last = (wanted, message.to)
 
 
 # ---- messages ----
@@ -291,7 +260,7 @@ def _answers(run: RecordedRun) -> Iterator[Due]:
         for one in broker.seen:
             for received in one.record.received:
                 request = messages.get(received)
-                if request is None or request.code not in _ASKED:
+                if request is None or request.code not in ASKED:
                     continue
                 answers = [m for m in one.messages if m.id == received + RESPONSE]
                 done = len(answers) == 1 and _is_answer(one, BrokerCode(request.code), answers[0])
@@ -299,15 +268,15 @@ def _answers(run: RecordedRun) -> Iterator[Due]:
 
 
 def _is_answer(seen: Seen, code: BrokerCode, answer: SentMessage) -> bool:
-    if code not in _KIND_OF:
+    if code not in KIND_OF:
         return answer.code == BrokerResponse.SUCCESS
     if seen.state["isolated"]:
         return answer.code == BrokerResponse.SYSTEM_ERROR
     if answer.code != BrokerResponse.SUCCESS:
         return False
-    kind = _KIND_OF[code]
+    kind = KIND_OF[code]
     given = pull_offsets(kind, (answer.body or "").encode())
-    has = _table(seen.state, kind)
+    has = table_in(seen.state, kind)
     offsets = {tuple(queue): offset for queue, offset in has["offsets"]}
     return dict(given.offsets) == offsets and given.version.counter == has["version"]["counter"]
 
@@ -325,23 +294,53 @@ _SIGNS_OF_LIFE: Final = _again(
 _POLLS: Final = _again(
     slaves, "poll_ms", {NameServerCode.GET_BROKER_MEMBER_GROUP}, _always, "ask again who is there"
 )
-_COPIES: Final = _again(slaves, "copy_ms", {*_KIND_OF}, _copies, "copy a table again")
+_COPIES: Final = _again(slaves, "copy_ms", {*KIND_OF}, _copies, "copy a table again")
+
+
+def _outsiders(run: RecordedRun) -> Iterator[Due]:
+    known = {broker.name: broker for broker in brokers(run)}
+
+    def wanted(seen: Seen, asked: Heard) -> dict[str, Any]:
+        return _to_outsider(known[seen.record.node], asked)
+
+    yield from outsiders_answered(run, "broker", wanted)
+
+
+def _to_outsider(broker: Broker, asked: Heard) -> dict[str, Any]:
+    """Return how a broker answers: a master says where it is to who asks, and a slave nothing."""
+    if asked["code"] != BrokerCode.EXCHANGE_BROKER_HA_INFO:
+        return answered(BrokerResponse.REQUEST_CODE_NOT_SUPPORTED)
+    if asked["fields"]:
+        return answered(BrokerResponse.SYSTEM_ERROR)
+    is_master = broker.settings["broker_id"] == MASTER
+    fields = _says(broker, BrokerCode.EXCHANGE_BROKER_HA_INFO) if is_master else None
+    return answered(BrokerResponse.SUCCESS, fields or {})
+
+
 PRE_ONLINE: Final = (
     Obligation(name="registrations repeated", dues=_REGISTRATIONS),
     Obligation(name="signs of life", dues=_SIGNS_OF_LIFE),
     Obligation(name="polls repeated", dues=_POLLS),
     Obligation(name="copies repeated", dues=_COPIES),
     Obligation(name="copies in turn", dues=_copies_in_turn),
+    Obligation(name="groups taken", dues=groups_taken),
+    Obligation(name="masters forgotten", dues=masters_forgotten),
     Obligation(name="tables written", dues=_of_each_table(tables_written)),
     Obligation(name="only changes written", dues=_of_each_table(changes_written)),
     Obligation(name="connections kept", dues=connections_kept),
+    Obligation(name="connections known", dues=connections_known),
     Obligation(name="silent ones given up", dues=silent_given_up),
+    Obligation(name="heard ones kept", dues=heard_ones_kept),
     Obligation(name="connections used", dues=connections_used),
     Obligation(name="connections made", dues=connections_made),
-    Obligation(name="isolation goes on", dues=_goes_on),
-    Obligation(name="slaves in turn", dues=_slaves_in_turn),
+    Obligation(name="isolation goes on", dues=isolation_goes_on),
+    Obligation(name="slaves asked", dues=slaves_asked),
+    Obligation(name="slaves in turn", dues=slaves_in_turn),
+    Obligation(name="tables used", dues=tables_used),
+    Obligation(name="copies taken", dues=copies_taken),
     Obligation(name="requests in full", dues=_in_full),
     Obligation(name="answers to requests", dues=_answers),
     Obligation(name="packets answered", dues=packets_answered),
+    Obligation(name="outsiders answered", dues=_outsiders),
 )
 """All that a master that comes back and its slaves owe."""

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from rocketha.formats.name_server_codes import NameServerCode
+from rocketha.formats.offset_tables import TableKind
 from rocketha.obligations.obligation import RecordedRun
 from rocketha.obligations.seen import Seen, seen_of
 from rocketha.recording.record import RESPONSE
 from rocketha.types import MASTER
 
-__all__ = ["Broker", "brokers", "slaves"]
+__all__ = ["Broker", "brokers", "connection_of", "slaves", "table_in"]
 
 
 @dataclass(frozen=True)
@@ -71,3 +72,14 @@ def _report_of(packet: str) -> str | None:
 
 def slaves(run: RecordedRun) -> list[Broker]:
     return [one for one in brokers(run) if one.settings["broker_id"] != MASTER]
+
+
+def connection_of(state: dict[str, Any]) -> int | None:
+    """Return the connection of a slave with its master, if it stands."""
+    conn: int | None = state.get("ha_conn")
+    return conn if conn in state.get("ha_standing", ()) else None
+
+
+def table_in(state: dict[str, Any], kind: TableKind) -> Any:
+    """Return a table of a broker as records have it; None: it is down."""
+    return dict(state.get("tables", ())).get(kind)

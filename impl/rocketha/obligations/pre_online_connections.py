@@ -10,15 +10,18 @@ from typing import Any, Final
 
 from rocketha.formats.broker_requests import BrokerCode
 from rocketha.obligations.obligation import Due, RecordedRun, due_in_step
-from rocketha.obligations.pre_online_brokers import Broker, brokers, slaves
+from rocketha.obligations.pre_online_brokers import Broker, brokers, connection_of, slaves
+from rocketha.obligations.pre_online_groups import hears_that_its_master_is_gone
 from rocketha.obligations.seen import Seen
 from rocketha.recording.record import RESPONSE, STARTED, STOPPED
 from rocketha.types import MASTER, TimestampMs
 
 __all__ = [
     "connections_kept",
+    "connections_known",
     "connections_made",
     "connections_used",
+    "heard_ones_kept",
     "packets_answered",
     "silent_given_up",
 ]
@@ -26,29 +29,61 @@ __all__ = [
 
 def connections_kept(run: RecordedRun) -> Iterator[Due]:
     for broker in slaves(run):
+        previous: Seen | None = None
         for one in broker.seen:
-            before, after = one.before.get("ha_conn"), one.state.get("ha_conn")
-            if one.record.event in (STARTED, STOPPED) or before is None:
+            before, after = connection_of(one.before), connection_of(one.state)
+            if one.record.event not in (STARTED, STOPPED) and before is not None:
+                forgets = one.record.event == "ForgetMaster"
+                may_forget = previous is not None and hears_that_its_master_is_gone(run, previous)
+                gives_up = one.record.event in _GIVES_UP or (forgets and may_forget)
+                done = after == before or gives_up or _is_told(run, one)
+                yield due_in_step(one.record, f"keep connection {before}", is_done=done)
+            previous = one
+
+
+_GIVES_UP: Final = frozenset({"ConnectionLost", "PacketRefused", "ReconnectDue"})
+
+
+def connections_known(run: RecordedRun) -> Iterator[Due]:
+    """No other connection stands than the one that a slave has, and this one does."""
+    for broker in slaves(run):
+        for one in broker.seen:
+            if one.record.event in (STARTED, STOPPED):
                 continue
-            done = after == before or one.record.event in _GIVES_UP or _is_told(run, one)
-            yield due_in_step(one.record, f"keep connection {before}", is_done=done)
-
-
-_GIVES_UP: Final = frozenset({"ConnectionLost", "ForgetMaster", "PacketRefused", "ReconnectDue"})
+            conn, standing = one.state["ha_conn"], one.state["ha_standing"]
+            changes = any(
+                one.state[part] != one.before[part] for part in ("ha_conn", "ha_standing")
+            )
+            if changes or one.record.event == "ConnectionLost":
+                done = standing == ([] if conn is None else [conn])
+                yield due_in_step(one.record, f"have {standing}, and no other", is_done=done)
 
 
 def silent_given_up(run: RecordedRun) -> Iterator[Due]:
-    """A connection of which the handshake was not answered is silent from the beginning."""
+    for one, conn, gone, is_silent in _looks(run):
+        if is_silent:
+            yield due_in_step(one.record, f"close connection {conn}", is_done=gone)
+
+
+def heard_ones_kept(run: RecordedRun) -> Iterator[Due]:
+    for one, conn, gone, is_silent in _looks(run):
+        if not is_silent:
+            yield due_in_step(one.record, f"keep connection {conn}", is_done=not gone)
+
+
+def _looks(run: RecordedRun) -> Iterator[tuple[Seen, int, bool, bool]]:
+    """Yield when a slave looks after its connection, whether that is gone then, and was silent.
+
+    A connection of which the handshake was not answered is silent from the beginning.
+    """
     for broker in slaves(run):
         conn, heard_ms, limit = None, 0, "reconnect_ms"
         for one in broker.seen:
+            now = connection_of(one.state)
             if one.record.event == "ReconnectDue" and conn is not None:
-                gone = one.state["ha_conn"] != conn
-                is_silent = one.at_ms - heard_ms >= broker.settings[limit]
-                what = f"{'close' if is_silent else 'keep'} connection {conn}"
-                yield due_in_step(one.record, what, is_done=gone is is_silent)
-            if one.state.get("ha_conn") != conn:
-                conn, heard_ms, limit = one.state.get("ha_conn"), one.at_ms, "reconnect_ms"
+                yield one, conn, now != conn, one.at_ms - heard_ms >= broker.settings[limit]
+            if now != conn:
+                conn, heard_ms, limit = now, one.at_ms, "reconnect_ms"
             if any(_is_over(received, conn) for received in one.record.received):
                 heard_ms, limit = one.at_ms, "silent_ms"
 
@@ -114,7 +149,7 @@ def connections_made(run: RecordedRun) -> Iterator[Due]:
 
 def _lacks_connection(state: dict[str, Any]) -> bool:
     """Tell whether a slave knows where to connect to, and neither is connected nor tries."""
-    is_connected = state.get("ha_conn") is not None or state.get("ha_asked") is not None
+    is_connected = connection_of(state) is not None or state.get("ha_asked") is not None
     return state.get("ha_address") is not None and not is_connected
 
 
@@ -123,7 +158,7 @@ def packets_answered(run: RecordedRun) -> Iterator[Due]:
         for one in broker.seen:
             packets = [message for message in one.record.sent if message.code is None]
             said = [message for message in packets if not message.id.endswith(RESPONSE)]
-            if one.record.event == "PeerConnected" and one.state["ha_conn"] is not None:
+            if one.record.event == "PeerConnected" and _lacks_only_this(one.before):
                 yield due_in_step(one.record, "say who it is", is_done=len(said) == 1)
             for received in one.record.received:
                 end, _, number = received.partition(":")[2].partition(":")
@@ -131,3 +166,8 @@ def packets_answered(run: RecordedRun) -> Iterator[Due]:
                 if (end == "client" and first) or (end == "server" and number and not first):
                     done = len(said) == 1
                     yield due_in_step(one.record, f"answer packet {received}", is_done=done)
+
+
+def _lacks_only_this(state: dict[str, Any]) -> bool:
+    """Tell whether a slave waits for a connection, and has no other."""
+    return state["ha_address"] is not None and state["ha_conn"] is None

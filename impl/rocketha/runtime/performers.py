@@ -159,6 +159,11 @@ class ConnectionPerformer(Performer[E | _ConnectionEvent, A], Generic[E, A]):
         """Return the connection that was asked for and is neither open nor lost."""
         return None if self._asked is None else self._asked[0]
 
+    @property
+    def standing(self) -> frozenset[ConnectionId]:
+        """Return the connections that stand: accepted or connected, and neither closed nor lost."""
+        return frozenset(self._inboxes)
+
     def stop(self) -> None:
         """Forget all connections."""
         self._inboxes.clear()

@@ -28,9 +28,18 @@ from rocketha.pre_online.due import (
     ReportOver,
     TransferDue,
 )
-from rocketha.pre_online.events import PreOnlineDone, StoreTable
+from rocketha.pre_online.events import Decide, ForgetMaster, PreOnlineDone, StoreTable
 from rocketha.pre_online.state import HaClient
-from rocketha.runtime.effects import After, Connect, Respond, SendOneWay, SendPacket, SendRequest
+from rocketha.runtime.effects import (
+    After,
+    CloseConnection,
+    Connect,
+    Respond,
+    SendOneWay,
+    SendPacket,
+    SendRequest,
+    Then,
+)
 from rocketha.runtime.events import PeerConnected, RequestArrived
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import SimulatedRun, simulate
@@ -38,6 +47,8 @@ from rocketha.sim.pre_online.simulation import SIMULATION
 from tests.impl.omissions import Patch, changes
 
 SEEDS: Final = range(6)
+REPORTS_NOTHING: Final = 23
+"""A slave is gone when its master wants it to report."""
 LOSES_CONNECTION: Final = 65
 """When its faults end a slave loses a connection, and nobody tells it where to connect to."""
 
@@ -143,6 +154,24 @@ def _stays_with_one(name: str, module: Any) -> Patch:
     return put_in
 
 
+def _does_not_say_where_it_is(event: Any, one: Any) -> Any:
+    asks = isinstance(event, RequestArrived) and not event.command.ext_fields
+    return replace(one, ext_fields={}) if asks and isinstance(one, Respond) else one
+
+
+def _hears_no_group(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(slave, "heard_group", lambda state, _: PreOnlineDone(state))
+
+
+def _keeps_what_is_lost(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(slave, "disconnected", lambda state, _: PreOnlineDone(state))
+
+
+def _takes_no_table(module: Any) -> Patch:
+    """Let a slave, or a master, take a table that it is given for a refusal."""
+    return lambda patch: patch.setattr(module, "given", lambda *_: None)
+
+
 @pytest.mark.parametrize(
     ("omission", "obligation"),
     [
@@ -156,15 +185,23 @@ def _stays_with_one(name: str, module: Any) -> Patch:
         (changes(PreOnlineCore, _writes_one_table_at_a_time), "tables written"),
         (_forgets_what_it_wrote, "only changes written"),
         (_connects_with_each_registration, "connections kept"),
-        (_looks_at_another_clock(2_000), "silent ones given up"),
+        (_hears_no_group, "groups taken"),
+        (_drops(Then, event=ForgetMaster), "masters forgotten"),
+        (_keeps_what_is_lost, "connections known"),
+        (_drops(CloseConnection, after=ReconnectDue), "connections known"),
+        (_looks_at_another_clock(2_000), "heard ones kept"),
+        (_looks_at_another_clock(-60_000), "silent ones given up"),
         (_drops(SendPacket, after=TransferDue), "connections used"),
         (_drops(After, after=TransferDue), "connections used"),
         (_drops(After, event=TransferDue), "connections used"),
         (_drops(Connect, after=ReconnectDue), "connections made"),
         (_drops(Connect, after=RequestArrived), "connections made"),
         (_drops(After, event=GoOn), "isolation goes on"),
-        (_drops(After, event=ReportOver), "isolation goes on"),
+        (_drops(SendRequest, after=Decide), "slaves asked"),
         (_stays_with_one("decide", master), "slaves in turn"),
+        (_takes_no_table(master), "tables used"),
+        (_takes_no_table(slave), "copies taken"),
+        (changes(PreOnlineCore, _does_not_say_where_it_is), "outsiders answered"),
         (_says(NameServerCode.REGISTER_BROKER, "heartbeatTimeoutMillis", "9"), "requests in full"),
         (_says(NameServerCode.BROKER_HEARTBEAT, "brokerAddr", "b9"), "requests in full"),
         (_says(NameServerCode.GET_BROKER_MEMBER_GROUP, "brokerName", "x"), "requests in full"),
@@ -184,6 +221,16 @@ def test_an_omission_is_noticed_within_six_seeds(
     omission(monkeypatch)
 
     assert obligation in missed()
+
+
+def test_a_master_that_waits_for_a_report_for_ever_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _drops(After, event=ReportOver)(monkeypatch)
+
+    missed_of = {one.obligation for one in run(REPORTS_NOTHING).obligations.missed}
+
+    assert missed_of == {"isolation goes on"}
 
 
 def test_a_run_in_which_slaves_do_not_connect_again_does_not_converge(

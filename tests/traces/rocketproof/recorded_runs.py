@@ -176,7 +176,7 @@ SUBJECTS: Final[dict[str, Subject]] = {
             Bug.ISOLATED: 0,
             Bug.TIES: 10,
             Bug.TRANSFER: 0,
-            Bug.VERSIONS: 4,
+            Bug.VERSIONS: 6,
         },
         passed_by=SAID,
         unseen={},

@@ -19,7 +19,7 @@ from rocketha.pre_online.state import HaClient
 from rocketha.pre_online.tables import keep
 from rocketha.recording.node_log import NodeLines
 from rocketha.recording.record import RESPONSE, NodeRecord, RecordError, SentMessage
-from rocketha.runtime.effects import After, CloseConnection, Connect, Respond, SendPacket
+from rocketha.runtime.effects import After, CloseConnection, Connect, Respond, SendPacket, Then
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import simulate
 from rocketproof.protocols import PROTOCOLS
@@ -27,13 +27,14 @@ from rocketproof.protocols.pre_online.said import SAID
 from tests.traces.rocketproof.recorded_runs import judged, recorded, rewritten
 from tlatrace.judgement.verdict import Conforms, Diverges
 from tlatrace.trace import Event, Trace
-from tlatrace.values import Value
+from tlatrace.values import Value, tla_set
 
 PLUG: Final = PROTOCOLS["pre_online"]
 SEEDS: Final = (0, 1, 3, 7)
 MISSED: Final = frozenset(
-    {"AskAgain", "GiveUp", "NoCopy", "NoHandshake", "NoHeartbeat", "NoPersist", "NoPoll"}
-    | {"NoConnection", "NoProgress", "NoRegistration", "PassOver", "PersistAgain", "Unanswered"}
+    {"AskAgain", "GiveUp", "NoCopy", "NoForget", "NoHandshake", "NoHeartbeat", "NoPersist"}
+    | {"NoConnection", "NoPoll", "NoProgress", "NoRegistration", "PassOver", "PersistAgain"}
+    | {"Unanswered"}
 )
 
 Change: TypeAlias = Callable[[NodeRecord, SentMessage], SentMessage | None]
@@ -149,6 +150,7 @@ CASES: Final = (
     ("Unanswered", 1, runs, is_down),
     ("NoHandshake", 1, has_link("told"), has_link("transfer")),
     ("NoConnection", 1, has_link("told"), has_link("transfer")),
+    ("NoForget", 1, has_link("told", "transfer"), has_link("none")),
     ("NoRegistration", 0, is_found, is_isolated),
     ("NoRegistration", 1, is_found, is_down),
     ("NoHeartbeat", 0, is_found, is_isolated),
@@ -175,7 +177,11 @@ def test_what_is_said_and_missed_is_wrong_here_and_right_there() -> None:
     wrong.append(inserted(*where(is_isolated, 0), "NoProgress"))
     right.append(inserted(*where(is_found, 0), "NoProgress"))
 
-    assert {trace.events[-1].action for trace in wrong} == MISSED | SAID - {"GiveTable"}
+    assert {trace.events[-1].action for trace in wrong} == MISSED | SAID - {
+        "GiveTable",
+        "TakeCopy",
+        "TakeGroup",
+    }
     for trace, verdict in zip(wrong, judged(wrong), strict=True):
         assert isinstance(verdict, Diverges), trace.events[-1]
         assert verdict.action == trace.events[-1].action
@@ -197,6 +203,51 @@ def test_a_table_is_given_as_it_is_and_by_no_master_in_isolation() -> None:
     wrong = [gives(*isolated, 0), gives(*down, 1), gives(*here, 1, more=1)]
     wrong.append(inserted(*here, "GiveTable", 1, saved, version))
     right = [gives(*here, 1), gives(*where(is_found, 0), 0)]
+
+    assert all(isinstance(verdict, Diverges) for verdict in judged(wrong))
+    assert all(isinstance(verdict, Conforms) for verdict in judged(right))
+
+
+@pytest.mark.java
+def test_a_slave_has_what_its_master_has_said() -> None:
+    def takes(behind: Event, more: int = 0) -> tuple[Value, ...]:
+        assert behind.state is not None
+        return 1, at(behind.state["table"], 1), at(behind.state["version"], 1) + more
+
+    here, down = where(is_unsaved, 1), where(is_down, 1)
+    assert here[1].state is not None
+    saved = at(here[1].state["saved"], 1)
+    wrong = [
+        inserted(*down, "TakeCopy", *takes(down[1])),
+        inserted(*here, "TakeCopy", *takes(here[1], more=1)),
+        inserted(*here, "TakeCopy", 1, saved["table"], at(here[1].state["version"], 1)),
+    ]
+
+    assert all(isinstance(verdict, Diverges) for verdict in judged(wrong))
+    right = [inserted(*here, "TakeCopy", *takes(here[1]))]
+    assert all(isinstance(verdict, Conforms) for verdict in judged(right))
+
+
+@pytest.mark.java
+def test_a_slave_does_as_its_group_is() -> None:
+    """It acts where its brokerId is the smallest, and has no master that is not there."""
+
+    def has_no_master(state: Mapping[str, Any], broker: int) -> Any:
+        return acts(state, broker) and not at(state["masterAddr"], broker)
+
+    alone, led = where(has_no_master, 1), where(copies, 1)
+    wrong = [
+        inserted(*alone, "TakeGroup", 1, tla_set([0, 1])),
+        inserted(*alone, "TakeGroup", 1, tla_set([2])),
+        inserted(*led, "TakeGroup", 1, tla_set([1])),
+        inserted(*where(is_down, 1), "TakeGroup", 1, tla_set([0, 1])),
+    ]
+    right = [
+        inserted(*alone, "TakeGroup", 1, tla_set([1])),
+        inserted(*alone, "TakeGroup", 1, tla_set([1, 2])),
+        inserted(*led, "TakeGroup", 1, tla_set([0, 1])),
+        inserted(*led, "TakeGroup", 1, tla_set([0])),
+    ]
 
     assert all(isinstance(verdict, Diverges) for verdict in judged(wrong))
     assert all(isinstance(verdict, Conforms) for verdict in judged(right))
@@ -346,6 +397,11 @@ def gives_up(state: Any) -> PreOnlineDone:
     return replace(done, state=replace(done.state, ha=ha), effects=(closes, *done.effects))
 
 
+def says_and_forgets(state: Any, conn: Any, *, now_ms: Any) -> PreOnlineDone:
+    """Acknowledge, and do not know that it has heard of its master."""
+    return replace(ACKNOWLEDGE(state, conn, now_ms=now_ms), state=state)
+
+
 def behind(calls: int, function: Callable[..., Any], otherwise: Callable[..., Any]) -> Any:
     """Do something else from the first call behind so many on: those in which all come."""
     done = 0
@@ -361,8 +417,9 @@ def behind(calls: int, function: Callable[..., Any], otherwise: Callable[..., An
 GIVE_TABLE: Final = tables.give_table
 COPY: Final = slave.copy
 DECIDE: Final = master.decide
+ACKNOWLEDGE: Final = slave.acknowledge
 
-Function: TypeAlias = Callable[..., PreOnlineDone]
+Function: TypeAlias = Callable[..., Any]
 IMPLEMENTATIONS: Final[tuple[tuple[str, int, Any, str, Function, int], ...]] = (
     ("GiveTable", 0, core, "give_table", gives_old_table, 0),
     ("GiveTable", 7, core, "give_table", gives_in_isolation, 0),
@@ -382,6 +439,12 @@ IMPLEMENTATIONS: Final[tuple[tuple[str, int, Any, str, Function, int], ...]] = (
     ("PersistAgain", 0, core, "persist", persists_all, 0),
     ("GiveUp", 0, slave, "copy", gives_up, 0),
     ("NoProgress", 0, master, "heard_of", does_nothing, 2),
+    ("NoProgress", 0, master, "given", lambda *_: None, 0),
+    ("TakeCopy", 0, slave, "given", lambda *_: None, 0),
+    ("TakeGroup", 0, slave, "heard_group", does_nothing, 0),
+    ("NoForget", 0, slave, "heard_group", without(Then, slave.heard_group), 0),
+    ("NoConnection", 0, slave, "disconnected", does_nothing, 0),
+    ("GiveUp", 1, slave, "acknowledge", says_and_forgets, 0),
     ("AskAgain", 0, master, "decide", asks_one_slave, 0),
 )
 """What a trace diverges by, at which seed; which function does what else, behind which call."""

@@ -203,8 +203,12 @@ class SimulatedBroker(OpenNode[PreOnlineState, PreOnlineHears, PreOnlineAction])
         ports.recorder = self._files.recorder = recorder
 
     def _parts(self) -> Parts:
-        asked = self.connections.asked
-        return {**memory_of(self._node.running()), "ha_asked": asked}
+        connections = self.connections
+        return {
+            **memory_of(self._node.running()),
+            "ha_asked": connections.asked,
+            "ha_standing": sorted(connections.standing),
+        }
 
     def stop(self) -> None:
         """Stop it, perhaps in the middle of a step, of which nobody hears any more."""

@@ -34,6 +34,9 @@ QUEUES: Final[dict[TableKind, tuple[QueueKey, ...]]] = {
 }
 """Of the consumers of a run, and of the levels of which there are messages."""
 _PERM_RW: Final = 6
+_TRANSFER_MS: Final = (200, 500)
+_SILENT_PERIODS: Final = 4
+"""As with RocketMQ's defaults (5 and 20 seconds)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,6 +65,8 @@ def draw_pre_online_run(streams: PerPurposeStreams, options: SimOptions) -> PreO
     drawn_slaves = rng.choice((1, 2, 2))
     slaves = max(1, min(options.brokers - 1, drawn_slaves))
     master = _draw_master(rng, options)
+    transfer_ms = streams.of("transfer").choice(_TRANSFER_MS)
+    master = replace(master, transfer_ms=transfer_ms, silent_ms=_SILENT_PERIODS * transfer_ms)
     return PreOnlinePlan(
         steps=drawn_steps if options.steps is None else options.steps,
         faults=faults,
@@ -97,8 +102,6 @@ def _draw_master(rng: Random, options: SimOptions) -> PreOnlineOptions:
         request_timeout_ms=250,
         report_ms=250,
         reconnect_ms=150,
-        transfer_ms=500,
-        silent_ms=1_500,
         rules=pre_online_rules(options.bugs),
     )
 

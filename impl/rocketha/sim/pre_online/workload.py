@@ -11,6 +11,7 @@ from rocketha.sim.engine.fault_injector import NO_FAULT_PLAN, FaultInjector
 from rocketha.sim.engine.node import broker_address
 from rocketha.sim.engine.random_source import Injection, PerPurposeStreams
 from rocketha.sim.pre_online.cluster import RESTART_MS, PreOnlineCluster
+from rocketha.sim.pre_online.outsiders import draw_request
 from rocketha.sim.pre_online.plan import QUEUES, PreOnlinePlan
 from rocketha.types import MASTER, BrokerId
 
@@ -18,6 +19,8 @@ __all__ = ["PreOnlineWorkload"]
 
 _LOOK_MS: Final = 5
 """How often it is looked whether all are there for the first time."""
+
+_OUTSIDER_GAP_MS: Final = 300
 
 
 class PreOnlineWorkload:
@@ -68,6 +71,7 @@ class PreOnlineWorkload:
         injector.sometimes(plan.stop_ms, self._stop, "stop")
         if plan.leave_ms is not None:
             injector.sometimes(plan.leave_ms, self._leave, "leave")
+        injector.sometimes(_OUTSIDER_GAP_MS, self._ask_from_outside, "outsider")
         for queue in QUEUES[TableKind.CONSUMER]:
             commit = partial(self._commit, queue)
             injector.sometimes(plan.client_ms, commit, "consumer", f"{queue[0]}:{queue[1]}")
@@ -139,6 +143,13 @@ class PreOnlineWorkload:
             broker = injection.rng.choice(up)
             injection.note(f"a message is due at {broker_address(broker)}")
             self._cluster.hosted[broker].deliver(level)
+
+    def _ask_from_outside(self, injection: Injection) -> None:
+        up = self._brokers_up()
+        if up:
+            broker = injection.rng.choice(up)
+            injection.note(f"an outsider asks {broker_address(broker)}")
+            self._cluster.hosted[broker].ask_from_outside(draw_request(injection.rng))
 
     def _stop(self, injection: Injection) -> None:
         """Stop a broker, every other time the master, or a slave that it waits for."""

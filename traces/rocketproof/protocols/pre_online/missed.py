@@ -12,14 +12,19 @@ time, and says whether something was to be waited for.
 | copies in turn         | PassOver, in the trace of the table that is not asked for          |
 | tables written         | NoPersist, in the trace of the table                               |
 | only changes written   | PersistAgain, likewise                                             |
+| masters forgotten      | NoForget                                                           |
 | connections kept       | GiveUp: allowed of one that is not in TRANSFER at both ends        |
+| heard ones kept        | GiveUp                                                             |
+| silent ones given up   | NoConnection                                                       |
 | connections made       | NoConnection                                                       |
 | isolation goes on      | NoProgress                                                         |
+| slaves asked           | NoProgress                                                         |
 | slaves in turn         | AskAgain                                                           |
+| tables used            | NoProgress                                                         |
 | packets answered       | NoHandshake, Unanswered                                            |
 
-`said` has the answers to requests; requests in full are left to the obligations. What a step does
-without need stands before what else it does.
+`said` has the answers to requests, and what slaves make of answers; requests in full are left to
+the obligations. What a step does without need stands before what else it does.
 """
 
 from __future__ import annotations
@@ -50,10 +55,15 @@ _ACTIONS: Final = {
     "polls repeated": "NoPoll",
     "copies repeated": "NoCopy",
     "copies in turn": "PassOver",
+    "masters forgotten": "NoForget",
     "connections kept": "GiveUp",
+    "heard ones kept": "GiveUp",
+    "silent ones given up": "NoConnection",
     "connections made": "NoConnection",
     "isolation goes on": "NoProgress",
+    "slaves asked": "NoProgress",
     "slaves in turn": "AskAgain",
+    "tables used": "NoProgress",
     "packets answered": "Unanswered",
 }
 """Obligation -> action."""

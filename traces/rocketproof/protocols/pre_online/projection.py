@@ -85,7 +85,9 @@ class PreOnlineProjection:
         seen: BrokerSeen | None = None
         if isinstance(step, BrokerStarted | BrokerStepped):
             seen = broker_seen(
-                cluster.brokers[step.broker].running(), self._on_disk(cluster, step.broker)
+                cluster.brokers[step.broker].running(),
+                self._on_disk(cluster, step.broker),
+                cluster.hosted[step.broker].connections.standing,
             )
         for follower in self._followers:
             match step:

@@ -86,6 +86,7 @@ class _BrokerParts(msgspec.Struct, frozen=True):
     master_address: str | None
     ha_address: str | None
     ha_conn: int | None
+    ha_standing: tuple[int, ...]
     isolated: bool
     members: tuple[int, ...]
     asked: bool
@@ -100,12 +101,12 @@ class _BrokerParts(msgspec.Struct, frozen=True):
             serves=self.serves,
             has_master=self.master_address is not None,
             knows_where=self.ha_address is not None,
-            conn=self.ha_conn,
+            conn=self.ha_conn if self.ha_conn in self.ha_standing else None,
             isolated=self.isolated,
             members=frozenset(self.members),
             asked=self.asked,
             done=frozenset(self.done),
-            links=dict(self.links),
+            links={slave: conn for slave, conn in self.links if conn in self.ha_standing},
         )
 
 

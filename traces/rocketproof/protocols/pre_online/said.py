@@ -10,6 +10,8 @@
 | the answer with a table; a refusal                      | GiveTable; GiveNoTable       |
 | SUCCESS as the answer to EXCHANGE_BROKER_HA_INFO        | TakeHaInfo                   |
 | no answer to these two, or another one                  | Unanswered                   |
+| the answer to GET_BROKER_MEMBER_GROUP, heard by a slave | TakeGroup                    |
+| a table, heard by a slave, of the trace's kind          | TakeCopy                     |
 
 What else is in a request, such as addresses, is no part of the specification's state: that it is
 complete is left to the obligations. So are answers to consumers, who keep no records.
@@ -22,14 +24,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, TypeAlias
 
-from rocketha.errors import PacketError
+from rocketha.errors import PacketError, RequestError
+from rocketha.formats.broker_member_group import BrokerMemberGroup
 from rocketha.formats.broker_requests import BrokerCode, BrokerResponse
+from rocketha.formats.name_server_codec import pull_name_server_reply
 from rocketha.formats.name_server_codes import NameServerCode
 from rocketha.formats.offset_tables import TableKind, pull_offsets
+from rocketha.obligations.seen import answer_in
 from rocketha.recording.record import RESPONSE, RecordError, SentMessage
 from rocketproof.protocols.pre_online.seen import saved_seen
 from rocketproof.protocols.pre_online.world import MASTER
-from tlatrace.values import Value, record
+from tlatrace.values import Value, record, tla_set
 
 __all__ = ["SAID", "TABLE_SAID", "SaidOfTable", "Told"]
 
@@ -38,6 +43,8 @@ Told: TypeAlias = tuple[str, tuple[Value, ...]]
 TABLE_SAID: Final = frozenset({"GiveTable"})
 """What is right by the table that a broker has when it says it."""
 SAID: Final = TABLE_SAID | {
+    "TakeCopy",
+    "TakeGroup",
     "AskCopy",
     "AskTable",
     "GiveNoTable",
@@ -47,6 +54,7 @@ SAID: Final = TABLE_SAID | {
     "TellHaInfo",
 }
 """What is said where it is right; nothing changes by it."""
+_GROUP: Final = NameServerCode.GET_BROKER_MEMBER_GROUP
 _OWN: Final = {
     NameServerCode.REGISTER_BROKER: "SendRegistration",
     NameServerCode.BROKER_HEARTBEAT: "SendHeartbeat",
@@ -63,6 +71,8 @@ class SaidOfTable:
         self._kind = kind
         self._queues = queues
         self._number = number
+        self._questions: dict[str, int] = {}
+        """Of slaves: what a question is called, and its code."""
 
     def broker_says(
         self, broker: int, received: Sequence[SentMessage], sent: Sequence[SentMessage]
@@ -70,11 +80,31 @@ class SaidOfTable:
         """Yield what a broker says in a step. Raises: RecordError"""
         answers = {message.id: message for message in sent if message.id.endswith(RESPONSE)}
         for message in received:
-            if not message.id.endswith(RESPONSE):
+            if message.id.endswith(RESPONSE):
+                yield from self._hears(broker, message)
+            else:
                 yield from self._answers(broker, message, answers.get(message.id + RESPONSE))
         for message in sent:
             if not message.id.endswith(RESPONSE):
+                if broker != MASTER and message.code in (_GROUP, self._kind.code):
+                    self._questions[message.id] = message.code
                 yield from self._asks(broker, message)
+
+    def _hears(self, slave: int, answer: SentMessage) -> Iterator[Told]:
+        code = self._questions.pop(answer.id.removesuffix(RESPONSE), None)
+        if code is None or answer.code != BrokerResponse.SUCCESS:
+            return
+        if code == self._kind.code:
+            yield "TakeCopy", (slave, *self._given(answer))
+        elif group := self._members(answer):
+            yield "TakeGroup", (slave, tla_set(group))
+
+    def _members(self, answer: SentMessage) -> list[int]:
+        try:
+            found = pull_name_server_reply(answer_in(answer), _GROUP).answer
+        except (PacketError, RequestError) as error:
+            raise RecordError(f"a group that is none: {error}") from error
+        return sorted(map(int, found.addresses)) if isinstance(found, BrokerMemberGroup) else []
 
     def _asks(self, broker: int, message: SentMessage) -> Iterator[Told]:
         code = message.code

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
@@ -44,12 +44,13 @@ class BrokerSeen:
     knows_where: bool = False
     """It knows where to connect to."""
     conn: int | None = None
+    """Its connection with its master, if it stands."""
     isolated: bool = False
     members: frozenset[int] = frozenset()
     asked: bool = False
     done: frozenset[int] = frozenset()
     links: Mapping[int, int] = field(default_factory=dict)
-    """Slave -> connection."""
+    """Slave -> connection that stands."""
 
 
 class Message(Protocol):
@@ -66,8 +67,10 @@ class Message(Protocol):
         ...
 
 
-def broker_seen(state: PreOnlineState, saved: Mapping[TableKind, SavedSeen]) -> BrokerSeen:
-    """Look at a broker that runs, and at its disk."""
+def broker_seen(
+    state: PreOnlineState, saved: Mapping[TableKind, SavedSeen], standing: Container[int]
+) -> BrokerSeen:
+    """Look at a broker that runs, at its disk, and at which connections it has that stand."""
     return BrokerSeen(
         tables={kind: saved_seen(table.present) for kind, table in state.tables.items()},
         moves={kind: table.moves for kind, table in state.tables.items()},
@@ -75,12 +78,12 @@ def broker_seen(state: PreOnlineState, saved: Mapping[TableKind, SavedSeen]) -> 
         serves=state.serves,
         has_master=state.master_address is not None,
         knows_where=state.ha.address is not None,
-        conn=state.ha.conn,
+        conn=state.ha.conn if state.ha.conn in standing else None,
         isolated=state.isolated,
         members=frozenset(state.members),
         asked=state.asked,
         done=frozenset(state.done),
-        links={int(slave): int(conn) for slave, conn in state.links.items()},
+        links={int(slave): int(conn) for slave, conn in state.links.items() if conn in standing},
     )
 
 
