@@ -16,6 +16,7 @@ from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.lock_quorum.workload import LockWorkload
 from rocketproof import campaign as campaigns
 from rocketproof.campaign import Campaign, Ending, SeedResult, run_seed
+from rocketproof.cli import main
 from rocketproof.commands.campaign import command, shown_again
 from rocketproof.commands.simulate import command as simulate
 from rocketproof.commands.simulation_options import repeat_command
@@ -173,6 +174,27 @@ def test_a_command_repeats_all_options() -> None:
 )
 def test_what_cannot_be_run_is_refused(args: list[str]) -> None:
     assert call(*args).exit_code == 2
+
+
+def test_a_campaign_that_is_interrupted_says_what_it_has_found(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(protocol: str, seed: int, options: SimOptions, *, repeat: bool) -> SeedResult:
+        if seed == 20:
+            raise KeyboardInterrupt
+        return run_seed(protocol, seed, options, repeat=repeat)
+
+    monkeypatch.setattr(campaigns, "run_seed", interrupted)
+    args = ["campaign", "lock_quorum", "--seeds", "0..99", "--workers", "1"]
+    result = CliRunner().invoke(main, args)
+
+    assert result.exit_code == 130
+    assert "16 seeds: kept 16" in result.output
+    assert "interrupted: 84 of 100 seeds have no result" in result.output
+
+    as_json = CliRunner().invoke(main, [*args, "--json"])
+    assert as_json.exit_code == 130
+    assert json.loads(as_json.stdout)["seeds"] == 16
 
 
 @pytest.mark.java

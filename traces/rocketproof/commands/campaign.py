@@ -73,18 +73,25 @@ def command(
     any; and each broken promise with the number of seeds in which it is, and the first of them.
 
     Exit codes: 0 all promises are kept; 1 a promise is broken, the implementation failed, or a run
-    differs from itself; 3 runs did not come back to life, or nothing was put to the test.
+    differs from itself; 3 runs did not come back to life, or nothing was put to the test; 130 it
+    was interrupted, and says what it has found by then.
     """
     refuse_strange_options(options, PROTOCOLS[protocol].simulation)
     campaign, began = Campaign(), time.monotonic()
-    for result in run_campaign(protocol, seeds, options, workers=workers, repeat=repeat):
-        campaign.add(result)
-    seconds = time.monotonic() - began
-    if as_json:
-        click.echo(json.dumps(_figures(protocol, options, campaign, seconds), sort_keys=True))
-    else:
-        _print(protocol, options, campaign, seconds)
-    sys.exit(campaign.exit_code)
+    try:
+        for result in run_campaign(protocol, seeds, options, workers=workers, repeat=repeat):
+            campaign.add(result)
+        sys.exit(campaign.exit_code)
+    except KeyboardInterrupt:
+        left = len(seeds) - campaign.seeds
+        click.echo(f"interrupted: {left} of {len(seeds)} seeds have no result", err=True)
+        raise
+    finally:
+        seconds = time.monotonic() - began
+        if as_json:
+            click.echo(json.dumps(_figures(protocol, options, campaign, seconds), sort_keys=True))
+        else:
+            _print(protocol, options, campaign, seconds)
 
 
 def _print(protocol: str, options: SimOptions, campaign: Campaign, seconds: float) -> None:
