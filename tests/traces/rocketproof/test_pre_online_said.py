@@ -429,7 +429,7 @@ IMPLEMENTATIONS: Final[tuple[tuple[str, int, Any, str, Function, int], ...]] = (
     ("Unanswered", 0, master, "handshake", without(SendPacket, master.handshake), 2),
     ("Unanswered", 0, slave, "acknowledge", does_nothing, 2),
     ("NoHandshake", 0, slave, "connected", without(SendPacket, slave.connected), 2),
-    ("NoConnection", 0, slave, "told", without(Connect, slave.told), 0),
+    ("NoConnection", 2, slave, "told", without(Connect, slave.told), 0),
     ("NoRegistration", 0, core, "register", without(After, core.register), 6),
     ("NoHeartbeat", 0, core, "_heartbeat", without(After, core._heartbeat), 0),
     ("NoPoll", 0, slave, "poll", without(After, slave.poll), 6),
@@ -443,7 +443,7 @@ IMPLEMENTATIONS: Final[tuple[tuple[str, int, Any, str, Function, int], ...]] = (
     ("TakeCopy", 0, slave, "given", lambda *_: None, 0),
     ("TakeGroup", 0, slave, "heard_group", does_nothing, 0),
     ("NoForget", 0, slave, "heard_group", without(Then, slave.heard_group), 0),
-    ("NoConnection", 0, slave, "disconnected", does_nothing, 0),
+    ("NoConnection", 2, slave, "disconnected", does_nothing, 0),
     ("GiveUp", 1, slave, "acknowledge", says_and_forgets, 0),
     ("AskAgain", 0, master, "decide", asks_one_slave, 0),
 )

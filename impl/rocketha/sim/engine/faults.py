@@ -235,7 +235,7 @@ ROUTE_FAULTS: Final = (
     Fault.SLOW_POLL,
 )
 """What can happen to name servers and their brokers, which no disk keeps."""
-PRE_ONLINE_FAULTS: Final = (
+ESCAPE_FAULTS: Final = (
     Fault.DELAY,
     Fault.FRAGMENTATION,
     Fault.RESET,
@@ -246,10 +246,10 @@ PRE_ONLINE_FAULTS: Final = (
     Fault.PROCESS_CRASH,
     Fault.HALF_OPEN,
 )
-"""What can happen to brokers that come back, their slaves and their name server."""
-ESCAPE_FAULTS: Final = PRE_ONLINE_FAULTS
 """What can happen to a slave that acts, other masters and their name server."""
-ACTING_MASTER_FAULTS: Final = PRE_ONLINE_FAULTS
+PRE_ONLINE_FAULTS: Final = (*ESCAPE_FAULTS, Fault.FORGED_PACKET)
+"""What can happen to brokers that come back, their slaves and their name server."""
+ACTING_MASTER_FAULTS: Final = ESCAPE_FAULTS
 """What can happen to groups whose slaves act, with all that is around them."""
 NO_FAULTS: Final[Faults] = frozenset()
 

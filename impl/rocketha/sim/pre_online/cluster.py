@@ -38,6 +38,7 @@ __all__ = ["RESTART_MS", "NullPreOnlineObserver", "PreOnlineCluster", "PreOnline
 
 RESTART_MS: Final = 700
 """A broker that stops is back within this time."""
+_NO_PACKET: Final = b"\xff" * 64
 _REWRITTEN: Final = 8
 """Of so many brokers that write a table twice one ends in between."""
 
@@ -155,6 +156,16 @@ class PreOnlineCluster:
             node.state = replace(node.running(), options=self._options(broker))
 
     # ---- what happens from outside ----
+
+    def has(self, conn: ConnectionId, broker: BrokerId) -> bool:
+        """Tell whether a broker runs and has a connection."""
+        hosted = self.hosted.get(broker)
+        return hosted is not None and conn in hosted.connections.standing
+
+    def forge(self, conn: ConnectionId, broker: BrokerId, which: int) -> None:
+        """Let a broker take over a connection what is no packet."""
+        del which
+        self.hosted[broker].connections.received(conn, _NO_PACKET)
 
     def crash(self, node: Node[Any], *, silent: bool = False) -> None:
         """Stop a node; what it has sent and has not arrived is lost.

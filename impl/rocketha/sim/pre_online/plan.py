@@ -17,7 +17,13 @@ from rocketha.known_bugs import Bugs
 from rocketha.known_bugs.pre_online import pre_online_rules
 from rocketha.nameserver.state import NameServerOptions
 from rocketha.pre_online.state import PreOnlineOptions
-from rocketha.sim.engine.faults import PRE_ONLINE_FAULTS, FaultPlan, draw_plan
+from rocketha.sim.engine.faults import (
+    PRE_ONLINE_FAULTS,
+    Fault,
+    FaultPlan,
+    draw_plan,
+    with_forged_packets,
+)
 from rocketha.sim.engine.node import FIRST_NAME_SERVER, broker_address
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.random_source import PerPurposeStreams
@@ -34,6 +40,8 @@ QUEUES: Final[dict[TableKind, tuple[QueueKey, ...]]] = {
 }
 """Of the consumers of a run, and of the levels of which there are messages."""
 _PERM_RW: Final = 6
+_REPORT_MS: Final = (20, 250)
+"""The shorter one is over before a report comes that is delayed."""
 _TRANSFER_MS: Final = (200, 500)
 _SILENT_PERIODS: Final = 4
 """As with RocketMQ's defaults (5 and 20 seconds)."""
@@ -60,13 +68,22 @@ class PreOnlinePlan:
 def draw_pre_online_run(streams: PerPurposeStreams, options: SimOptions) -> PreOnlinePlan:
     """Draw one run; of as many brokers as are asked for one or two are slaves."""
     rng, share = streams.of("plan"), 1.0 if streams.redrawn else 0.5
-    faults = draw_plan(rng, PRE_ONLINE_FAULTS, options.faults, share=share)
+    kinds = [fault for fault in PRE_ONLINE_FAULTS if fault is not Fault.FORGED_PACKET]
+    faults = draw_plan(rng, kinds, options.faults, share=share)
+    if not (options.bugs or Fault.FRAGMENTATION in faults):  # else parts of packets may stand there
+        forged = streams.of("plan", Fault.FORGED_PACKET)
+        faults = with_forged_packets(faults, forged, options.faults, share)
     drawn_steps = rng.randrange(300, 800)
     drawn_slaves = rng.choice((1, 2, 2))
     slaves = max(1, min(options.brokers - 1, drawn_slaves))
     master = _draw_master(rng, options)
     transfer_ms = streams.of("transfer").choice(_TRANSFER_MS)
-    master = replace(master, transfer_ms=transfer_ms, silent_ms=_SILENT_PERIODS * transfer_ms)
+    master = replace(
+        master,
+        transfer_ms=transfer_ms,
+        silent_ms=_SILENT_PERIODS * transfer_ms,
+        report_ms=streams.of("report").choice(_REPORT_MS),
+    )
     return PreOnlinePlan(
         steps=drawn_steps if options.steps is None else options.steps,
         faults=faults,
@@ -100,7 +117,6 @@ def _draw_master(rng: Random, options: SimOptions) -> PreOnlineOptions:
         persist_ms=rng.choice((50, 300)),
         pre_online_ms=rng.choice((40, 100)),
         request_timeout_ms=250,
-        report_ms=250,
         reconnect_ms=150,
         rules=pre_online_rules(options.bugs),
     )

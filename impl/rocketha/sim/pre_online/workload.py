@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
 from rocketha.formats.offset_tables import QueueKey, TableKind
 from rocketha.histories.clients import OffsetClients
 from rocketha.sim.engine.fault_injector import NO_FAULT_PLAN, FaultInjector
+from rocketha.sim.engine.faults import Fault
+from rocketha.sim.engine.forged_packets import forge_packet
 from rocketha.sim.engine.node import broker_address
 from rocketha.sim.engine.random_source import Injection, PerPurposeStreams
 from rocketha.sim.pre_online.cluster import RESTART_MS, PreOnlineCluster
@@ -65,7 +68,10 @@ class PreOnlineWorkload:
         if self._is_healed:
             return
         cluster.network.plan = plan.faults
-        handlers = injector.handlers()
+        handlers: dict[Fault, Callable[[Injection], None]] = {
+            **injector.handlers(),
+            Fault.FORGED_PACKET: partial(forge_packet, cluster),
+        }
         for fault, gap_ms in plan.faults.mean_gap_ms:
             injector.sometimes(gap_ms, handlers[fault], fault)
         injector.sometimes(plan.stop_ms, self._stop, "stop")
