@@ -3,6 +3,7 @@
 | obligation             | who      | by when                                                   |
 |------------------------|----------|-----------------------------------------------------------|
 | registrations repeated | a broker | a period after the last one, unless it is in isolation    |
+| registrations count on | a broker | the next one behind a lost connection has a later version |
 | signs of life          | a broker | in each of its periods, likewise                          |
 | polls repeated         | a slave  | a period after the last one                               |
 | copies repeated        | a slave  | a period after the last one, while it has a master and    |
@@ -246,12 +247,35 @@ def _says(broker: Broker, code: int | None) -> dict[str, str] | None:
             return None
 
 
+def _counts_on(run: RecordedRun) -> Iterator[Due]:
+    """Whoever has lost a connection with its name server has a later version in what it says."""
+    for broker in brokers(run):
+        last: int | None = None
+        loses = False
+        for one in broker.seen:
+            if one.record.event == STARTED:
+                last, loses = None, False
+            loses |= one.record.event == "NameServerLost"
+            for message in one.messages:
+                if message.code != NameServerCode.REGISTER_BROKER:
+                    continue
+                counter = _topics_said(message)["dataVersion"]["counter"]
+                if last is not None and loses:
+                    what = f"register with a version behind {last}"
+                    yield due_in_step(one.record, what, is_done=counter > last)
+                last, loses = counter, False
+
+
+def _topics_said(registration: SentMessage) -> dict[str, Any]:
+    said: dict[str, Any] = msgspec.json.decode(registration.body or "{}")
+    topics: dict[str, Any] = said["topicConfigSerializeWrapper"]
+    return topics
+
+
 def _body_is_full(broker: Broker, message: SentMessage) -> bool:
     if message.code != NameServerCode.REGISTER_BROKER:
         return True
-    body = msgspec.json.decode(message.body or "{}")
-    topics = body["topicConfigSerializeWrapper"]["topicConfigTable"]
-    return set(topics) == set(broker.settings["topics"])
+    return set(_topics_said(message)["topicConfigTable"]) == set(broker.settings["topics"])
 
 
 def _answers(run: RecordedRun) -> Iterator[Due]:
@@ -338,6 +362,7 @@ PRE_ONLINE: Final = (
     Obligation(name="slaves in turn", dues=slaves_in_turn),
     Obligation(name="tables used", dues=tables_used),
     Obligation(name="copies taken", dues=copies_taken),
+    Obligation(name="registrations count on", dues=_counts_on),
     Obligation(name="requests in full", dues=_in_full),
     Obligation(name="answers to requests", dues=_answers),
     Obligation(name="packets answered", dues=packets_answered),

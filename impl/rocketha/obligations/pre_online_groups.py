@@ -6,6 +6,7 @@ The table is in `rocketha.obligations.pre_online`.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
 from rocketha.formats.broker_member_group import BrokerMemberGroup
@@ -38,7 +39,7 @@ def groups_taken(run: RecordedRun) -> Iterator[Due]:
 def masters_forgotten(run: RecordedRun) -> Iterator[Due]:
     """Whoever hears that its master is gone connects to nobody from the next step on."""
     for broker in slaves(run):
-        for one, following in zip(broker.seen, broker.seen[1:], strict=False):
+        for one, following in pairwise(broker.seen):
             if hears_that_its_master_is_gone(run, one):
                 done = following.state.get("ha_address") is None
                 yield due_in_step(following.record, "forget its master", is_done=done)

@@ -157,6 +157,17 @@ def _does_not_say_where_it_is(event: Any, one: Any) -> Any:
     return replace(one, ext_fields={}) if asks and isinstance(one, Respond) else one
 
 
+def _counts_nothing(patch: pytest.MonkeyPatch) -> None:
+    """Have one version from the start to the stop."""
+    whole: Any = vars(PreOnlineCore)["step"]
+
+    def step(self: Any, state: Any, event: Any, *, now_ms: Any, log: Any = None) -> Any:
+        done = whole(self, state, event, now_ms=now_ms, log=log)
+        return replace(done, state=replace(done.state, version=state.version))
+
+    patch.setattr(PreOnlineCore, "step", step)
+
+
 def _hears_no_group(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(slave, "heard_group", lambda state, _: PreOnlineDone(state))
 
@@ -201,6 +212,7 @@ def _takes_no_table(module: Any) -> Patch:
         (_takes_no_table(master), "tables used"),
         (_takes_no_table(slave), "copies taken"),
         (changes(PreOnlineCore, _does_not_say_where_it_is), "outsiders answered"),
+        (_counts_nothing, "registrations count on"),
         (_says(NameServerCode.REGISTER_BROKER, "heartbeatTimeoutMillis", "9"), "requests in full"),
         (_says(NameServerCode.BROKER_HEARTBEAT, "brokerAddr", "b9"), "requests in full"),
         (_says(NameServerCode.GET_BROKER_MEMBER_GROUP, "brokerName", "x"), "requests in full"),
