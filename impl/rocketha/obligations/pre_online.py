@@ -18,6 +18,7 @@
 | connections kept       | a slave  | unless one is lost or silent for too long, its master is  |
 |                        |          | gone, or says where to connect to                         |
 | connections known      | a slave  | in each step: the one that it has stands, and no other    |
+|                        | a master | in each step: none stands that was a slave's and is not   |
 | silent ones given up   | a slave  | when it looks after its connection, and heard nothing of  |
 |                        |          | its master for too long                                   |
 | heard ones kept        | a slave  | when it looks after it, and has heard something           |

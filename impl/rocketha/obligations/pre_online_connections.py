@@ -45,18 +45,30 @@ _GIVES_UP: Final = frozenset({"ConnectionLost", "PacketRefused", "ReconnectDue"}
 
 
 def connections_known(run: RecordedRun) -> Iterator[Due]:
-    """No other connection stands than the one that a slave has, and this one does."""
-    for broker in slaves(run):
+    """No other connection stands than the one that a slave has, and this one does.
+
+    Of a master none stands any more that was a slave's and is not.
+    """
+    for broker in brokers(run):
+        is_master = broker.settings["broker_id"] == MASTER
         for one in broker.seen:
-            if one.record.event in (STARTED, STOPPED):
-                continue
-            conn, standing = one.state["ha_conn"], one.state["ha_standing"]
-            changes = any(
-                one.state[part] != one.before[part] for part in ("ha_conn", "ha_standing")
-            )
-            if changes or one.record.event == "ConnectionLost":
-                done = standing == ([] if conn is None else [conn])
-                yield due_in_step(one.record, f"have {standing}, and no other", is_done=done)
+            if one.record.event not in (STARTED, STOPPED):
+                yield from _leaves_none(one) if is_master else _has_one(one)
+
+
+def _has_one(seen: Seen) -> Iterator[Due]:
+    conn, standing = seen.state["ha_conn"], seen.state["ha_standing"]
+    changes = any(seen.state[part] != seen.before[part] for part in ("ha_conn", "ha_standing"))
+    if changes or seen.record.event == "ConnectionLost":
+        done = standing == ([] if conn is None else [conn])
+        yield due_in_step(seen.record, f"have {standing}, and no other", is_done=done)
+
+
+def _leaves_none(seen: Seen) -> Iterator[Due]:
+    gone = {*dict(seen.before["links"]).values()} - {*dict(seen.state["links"]).values()}
+    if gone:
+        done = gone.isdisjoint(seen.state["ha_standing"])
+        yield due_in_step(seen.record, f"have {sorted(gone)} no more", is_done=done)
 
 
 def silent_given_up(run: RecordedRun) -> Iterator[Due]:

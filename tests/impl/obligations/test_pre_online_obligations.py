@@ -198,6 +198,7 @@ def _takes_no_table(module: Any) -> Patch:
         (_drops(Then, event=ForgetMaster), "masters forgotten"),
         (_keeps_what_is_lost, "connections known"),
         (_drops(CloseConnection, after=ReconnectDue), "connections known"),
+        (_drops(CloseConnection, after=ReportOver), "connections known"),
         (_looks_at_another_clock(2_000), "heard ones kept"),
         (_looks_at_another_clock(-60_000), "silent ones given up"),
         (_drops(SendPacket, after=TransferDue), "connections used"),
