@@ -15,7 +15,8 @@
 | consumers answered    | when a master has answered, or it waits for that no longer               |
 | pops held             | a master has the check point of a message before it is given             |
 | pops answered in full | each message says which one it is, and how many are left                 |
-| actions said          | in the step: that it begins or ceases to act, or knows other masters     |
+| actions said          | in the step: that it begins or ceases to act, or knows other masters; a  |
+|                       | master, that something is on its disk                                    |
 
 Source: broker/failover `EscapeBridge`; broker/schedule `ScheduleMessageService`; broker/processor
 `PopMessageProcessor`, `AckMessageProcessor`; broker/topic `TopicRouteInfoManager`
@@ -37,7 +38,7 @@ from rocketha.formats.message import properties_of
 from rocketha.formats.name_server_codes import NameServerCode
 from rocketha.formats.offset_tables import QueueKey, TableKind, pull_offsets
 from rocketha.formats.pop_messages import is_revive_topic
-from rocketha.obligations.escape_masters import MASTERS_AND_PRODUCERS, log_items
+from rocketha.obligations.escape_masters import MASTERS_AND_PRODUCERS, log_items, stores_said
 from rocketha.obligations.escape_refusals import REFUSALS
 from rocketha.obligations.obligation import Due, Obligation, RecordedRun, due_in_step
 from rocketha.obligations.seen import Seen, changed_tables, seen_of
@@ -141,6 +142,7 @@ def _actions_said(run: RecordedRun) -> Iterator[Due]:
             says = one.record.action == action
             if is_so or says:
                 yield due_in_step(one.record, f"say {action} if it is so", is_done=is_so == says)
+    yield from stores_said(run)
 
 
 # ---- what is due ----

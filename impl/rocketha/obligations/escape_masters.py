@@ -33,7 +33,7 @@ from rocketha.obligations.seen import Seen, seen_of
 from rocketha.recording.record import RESPONSE, STARTED, STOPPED, SentMessage
 from rocketha.types import TimestampMs
 
-__all__ = ["MASTERS_AND_PRODUCERS", "LogItem", "log_items"]
+__all__ = ["MASTERS_AND_PRODUCERS", "LogItem", "log_items", "stores_said"]
 
 _STORED: Final = {"msgId", "queueId", "queueOffset", "transactionId"}
 _LOOKS: Final = 4
@@ -133,6 +133,16 @@ def _written_through(run: RecordedRun) -> Iterator[Due]:
                     what=f"have {end} bytes on its disk",
                     done_ms=next(later, None),
                 )
+
+
+def stores_said(run: RecordedRun) -> Iterator[Due]:
+    """A master says Store in the step in which something has come to its disk."""
+    for master in run.nodes_of("master"):
+        for one in seen_of(run, master):
+            if not one.begins_or_ends and one.record.event == "LogFlushed":
+                is_so = one.state["ends"][1] != one.before["ends"][1]
+                done = (one.record.action == "Store") == is_so
+                yield due_in_step(one.record, "say Store if it is so", is_done=done)
 
 
 def _places(run: RecordedRun) -> Iterator[Due]:

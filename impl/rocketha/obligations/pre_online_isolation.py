@@ -54,8 +54,10 @@ def isolation_goes_on(run: RecordedRun) -> Iterator[Due]:
 
 
 def _went_on(seen: Seen) -> bool:
+    """Tell whether a master asks something, or is online; what it sends in each period does not."""
     asks = any(not message.id.endswith(RESPONSE) for message in seen.record.sent)
-    return asks or not seen.state.get("isolated", True)
+    is_period = seen.record.event == "TransferDue"
+    return (asks and not is_period) or not seen.state.get("isolated", True)
 
 
 def slaves_in_turn(run: RecordedRun) -> Iterator[Due]:
