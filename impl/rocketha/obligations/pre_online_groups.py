@@ -15,7 +15,7 @@ from rocketha.formats.name_server_codes import NameServerCode
 from rocketha.obligations.obligation import Due, RecordedRun, due_in_step
 from rocketha.obligations.pre_online_brokers import slaves
 from rocketha.obligations.seen import Seen, answer_in
-from rocketha.recording.record import RESPONSE
+from rocketha.recording.record import RESPONSE, STOPPED
 from rocketha.types import MASTER, BrokerId
 
 __all__ = ["groups_taken", "hears_that_its_master_is_gone", "masters_forgotten"]
@@ -40,7 +40,8 @@ def masters_forgotten(run: RecordedRun) -> Iterator[Due]:
     """Whoever hears that its master is gone connects to nobody from the next step on."""
     for broker in slaves(run):
         for one, following in pairwise(broker.seen):
-            if hears_that_its_master_is_gone(run, one):
+            stops = following.record.event == STOPPED
+            if not stops and hears_that_its_master_is_gone(run, one):
                 done = following.state.get("ha_address") is None
                 yield due_in_step(following.record, "forget its master", is_done=done)
 

@@ -134,7 +134,7 @@ def _takes_any_end(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(master, "appended_end", appended_end)
 
 
-def _refuses_the_last_message(patch: pytest.MonkeyPatch) -> None:
+def _refuses_half_of_the_queue(patch: pytest.MonkeyPatch) -> None:
     """The second half of a queue is not given: it seems to be at its end before."""
     whole: Any = pops.pop
 
@@ -170,6 +170,11 @@ def _says_what_is_not_so(patch: pytest.MonkeyPatch) -> None:
             replace(state, known=known), (), EscapeAction(EscapeActionName.LEARN_ROUTE)
         ),
     )
+
+
+def _says_that_it_stores_nothing(patch: pytest.MonkeyPatch) -> None:
+    whole: Any = vars(master)["_flushed"]
+    patch.setattr(master, "_flushed", lambda *of: replace(whole(*of), action=None))
 
 
 def _says_another_place(event: Any, one: Any) -> Any:
@@ -211,10 +216,11 @@ OMISSIONS: Final[list[tuple[str, Patch]]] = [
     ("outsiders refused", drops(SlaveCore, Respond, after=RequestArrived)),
     ("outsiders refused", drops(ProducerCore, Respond, after=RequestArrived)),
     ("outsiders refused", _takes_any_end),
-    ("pops refused", _refuses_the_last_message),
+    ("pops refused", _refuses_half_of_the_queue),
     ("pops refused", _refuses_with_another_code),
     ("actions said", _says_nothing_of_routes),
     ("actions said", _says_what_is_not_so),
+    ("actions said", _says_that_it_stores_nothing),
     ("signs answered", changes(MasterCore, leaves_signs_unanswered)),
     ("puts answered", changes(MasterCore, _says_another_place)),
     ("puts answered", drops(MasterCore, Respond, after=LogFlushed)),

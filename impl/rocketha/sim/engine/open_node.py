@@ -16,12 +16,14 @@ from rocketha.sim.engine.remoting_calls import Arrived
 from rocketha.sim.engine.request_ports import CallingNode
 from rocketha.types import ConnectionId, RequestId
 
-__all__ = ["OpenNode", "OutsiderAnswered", "OutsiderHeard", "OutsiderRefused"]
+__all__ = ["NO_REQUEST", "OpenNode", "OutsiderAnswered", "OutsiderHeard", "OutsiderRefused"]
 
 S = TypeVar("S")
 E = TypeVar("E")
 A = TypeVar("A")
 
+NO_REQUEST: Final = 999
+"""A code that no node knows."""
 _OUTSIDE: Final = ConnectionId(-1)
 """No connection of the network has this number."""
 

@@ -1,7 +1,7 @@
 """What others ask of a slave that acts, of masters and of a producer: it is refused, and changes
 nothing.
 
-`rocketha.obligations.escape` has how.
+`rocketha.obligations.escape_refusals` has how.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from rocketha.formats.put_requests import (
     push_put,
 )
 from rocketha.formats.remoting_command import FLAG_ONEWAY, RemotingCommand
+from rocketha.sim.engine.open_node import NO_REQUEST
 from rocketha.sim.escape.plan import CONSUMERS, TOPIC
 from rocketha.types import Offset, TimestampMs
 
 __all__ = ["draw_request"]
 
-_NO_REQUEST: Final = 999
 _ONE_WAY: Final = frozenset({PutCode.END_TRANSACTION, PutCode.CHECK_TRANSACTION_STATE})
 _POPS: Final = (("nobody", TOPIC), (CONSUMERS, "nothing"))
 _FORBIDDEN: Final = (
@@ -46,7 +46,7 @@ def draw_request(rng: Random, halves: Collection[Record] = ()) -> RemotingComman
     if halves and rng.randrange(2):
         fields = push_end(_wrong_end(rng, rng.choice(list(halves))))
         return _command(PutCode.END_TRANSACTION, fields)
-    code = rng.choice((_NO_REQUEST, BrokerCode.SEND_MESSAGE_V2, *PutCode))
+    code = rng.choice((NO_REQUEST, BrokerCode.SEND_MESSAGE_V2, *PutCode))
     return _command(code, _fields(rng, code) if rng.randrange(2) else {})
 
 

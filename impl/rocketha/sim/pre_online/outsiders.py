@@ -8,10 +8,10 @@ from typing import Final
 
 from rocketha.formats.broker_requests import BrokerCode
 from rocketha.formats.remoting_command import RemotingCommand
+from rocketha.sim.engine.open_node import NO_REQUEST
 
 __all__ = ["draw_request"]
 
-_NO_REQUEST: Final = 999
 _PLACES: Final = (
     MappingProxyType[str, str]({}),
     MappingProxyType({"masterHaAddress": " ", "masterFlushOffset": "0"}),
@@ -24,6 +24,6 @@ _PLACES: Final = (
 def draw_request(rng: Random) -> RemotingCommand:
     """Draw a code that nobody knows, or a question, or what no master says of itself."""
     if rng.randrange(2):
-        return RemotingCommand(code=_NO_REQUEST, opaque=1)
+        return RemotingCommand(code=NO_REQUEST, opaque=1)
     fields = rng.choice(_PLACES)
     return RemotingCommand(code=BrokerCode.EXCHANGE_BROKER_HA_INFO, opaque=1, ext_fields=fields)

@@ -15,6 +15,7 @@ from rocketha.formats.name_server_codec import push_name_server_request
 from rocketha.formats.name_server_codes import NameServerCode
 from rocketha.formats.name_server_requests import DataVersion, RegisterBroker, TopicConfig
 from rocketha.formats.remoting_command import RemotingCommand
+from rocketha.sim.engine.open_node import NO_REQUEST
 from rocketha.types import MASTER, TimestampMs
 
 __all__ = [
@@ -26,7 +27,6 @@ __all__ = [
     "draw_request",
 ]
 
-_NO_REQUEST: Final = 999
 _KNOWN: Final = (
     NameServerCode.REGISTER_BROKER,
     NameServerCode.UNREGISTER_BROKER,
@@ -99,7 +99,7 @@ class VersionTold:
 
 def draw_request(rng: Random) -> RemotingCommand:
     """Draw a code that nobody knows, a request without its fields, or one topic of nobody."""
-    code = rng.choice((_NO_REQUEST, rng.choice(_KNOWN)))
+    code = rng.choice((NO_REQUEST, rng.choice(_KNOWN)))
     body = rng.choice((b"", b"{", b"{}"))
     if rng.randrange(4) == 0:
         return push_name_server_request(_ONE_TOPIC, opaque=1)
