@@ -18,6 +18,7 @@ from typing import Final, Protocol, cast, get_args
 from rocketha.acting import core as acting
 from rocketha.acting.core import ActingCore, ActingHears, ChangeSpecialService
 from rocketha.errors import EncodingError, PacketError, RequestError
+from rocketha.escape.appending import appended
 from rocketha.escape.events import (
     CheckDue,
     Done,
@@ -59,7 +60,7 @@ from rocketha.formats.pop_messages import (
 )
 from rocketha.formats.put_requests import PutCode, pull_put, push_stored
 from rocketha.runtime.core import Core
-from rocketha.runtime.effects import After, AppendMessage, RequestFlush, Respond
+from rocketha.runtime.effects import After, RequestFlush, Respond
 from rocketha.runtime.events import (
     LogFlushed,
     MessageAppended,
@@ -176,14 +177,9 @@ def store(state: MasterState, event: RequestArrived, *, now_ms: TimestampMs) -> 
         )
         return Done(state, (refused,))
     put = PutId(event.request)
-    state, place = counted(state, message)
-    waits = Stored(request=event.request, queue_offset=place)
+    state, append = appended(state, message, now_ms=now_ms, put=put)
+    waits = Stored(request=event.request, queue_offset=append.message.queue_offset)
     state = replace(state, waiting=frozen({**state.waiting, put: waits}))
-    append = AppendMessage(
-        message=replace(message, queue_offset=place, store_host=state.options.host),
-        store_timestamp_ms=now_ms,
-        put=put,
-    )
     return Done(state, (append, RequestFlush()))
 
 
@@ -204,13 +200,6 @@ def storable(message: Message) -> Message:
         message = delayed(message, level)
     push_record(message, Offset(0))
     return message
-
-
-def counted(state: MasterState, message: Message) -> tuple[MasterState, int]:
-    """Return the place of a new message in its queue."""
-    queue = (message.topic, message.queue_id)
-    place = state.counts.get(queue, 0)
-    return replace(state, counts=frozen({**state.counts, queue: place + 1})), place
 
 
 def _flushed(state: MasterState, log: LogView) -> Step:
@@ -301,9 +290,8 @@ def revive(state: MasterState, log: LogView, *, now_ms: TimestampMs) -> Step:
         info = push_extra_info(check_point, state.options.acting.broker_name)
         message = Message(topic=of.topic, properties=properties_text({POP_CK: info}))
         message = revived(message, of.group, pop_time_ms=of.pop_time_ms)
-        state, place = counted(state, message)
-        message = replace(message, queue_offset=place)
-        does.append(AppendMessage(message=message, store_timestamp_ms=now_ms))
+        state, append = appended(state, message, now_ms=now_ms)
+        does.append(append)
     if does:
         does.append(RequestFlush())
     return Done(state, (*does, again))
@@ -349,7 +337,6 @@ def _popped_here(state: MasterState, event: PoppedHere, *, now_ms: TimestampMs) 
     )
     does: list[MasterDoes] = []
     for message in messages:
-        state, place = counted(state, message)
-        message = replace(message, queue_offset=place)
-        does.append(AppendMessage(message=message, store_timestamp_ms=now_ms))
+        state, append = appended(state, message, now_ms=now_ms)
+        does.append(append)
     return Done(state, (*does, RequestFlush()))

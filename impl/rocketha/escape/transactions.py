@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rocketha.errors import RequestError
+from rocketha.escape.appending import appended
 from rocketha.escape.events import MasterDoes
 from rocketha.escape.master_state import MasterState
-from rocketha.escape.state import frozen
 from rocketha.formats.broker_requests import message_id
 from rocketha.formats.due_messages import (
     COMMITTED,
@@ -32,7 +32,7 @@ from rocketha.formats.put_requests import (
     push_check,
 )
 from rocketha.formats.remoting_command import RemotingCommand
-from rocketha.runtime.effects import AppendMessage, RequestFlush, SendOneWay
+from rocketha.runtime.effects import RequestFlush, SendOneWay
 from rocketha.types import TimestampMs
 
 __all__ = ["appended_end", "check_halves"]
@@ -112,11 +112,7 @@ def _ended(
     if how == COMMITTED:
         messages.insert(0, committed(state.halves[place].message))
     does: list[MasterDoes] = []
-    counts = dict(state.counts)
     for message in messages:
-        queue = (message.topic, message.queue_id)
-        numbered = replace(message, queue_offset=counts.get(queue, 0))
-        counts[queue] = numbered.queue_offset + 1
-        does.append(AppendMessage(message=numbered, store_timestamp_ms=now_ms))
-    state = replace(state, counts=frozen(counts), ending=state.ending | {place})
-    return state, tuple(does)
+        state, append = appended(state, message, now_ms=now_ms)
+        does.append(append)
+    return replace(state, ending=state.ending | {place}), tuple(does)
