@@ -122,7 +122,7 @@ class ManualEscape(TakenActions):
         self._behind = []
         cluster.start_name_server()
         cluster.start_producer()
-        cluster.start_neighbour()
+        cluster.start_registering(NEIGHBOUR)
         for master in cluster.masters:
             cluster.start_master(master)
         cluster.start_slave()
@@ -372,7 +372,7 @@ class ManualEscape(TakenActions):
             if NEIGHBOUR in cluster.registered(GROUP):
                 self._remove(GROUP, NEIGHBOUR, NEIGHBOUR)
         elif not self._runs(NEIGHBOUR):
-            cluster.start_neighbour()
+            cluster.start_registering(NEIGHBOUR)
             self._ask_name_server()
         self._tell(SLAVE, PollDue())
 

@@ -5,7 +5,8 @@
 | signs answered   | a master   | in the step in which it hears a sign of life                    |
 | puts answered    | a master   | when what it is given is on its disk, with its place there      |
 | written through  | a master   | what it appends is on its disk when it flushes next             |
-| places in queues | a master   | each record has the place behind the one before in its queue    |
+| places in queues | a master   | each record has the place behind the one before in its queue,   |
+|                  |            | and says who has stored it                                      |
 | halves asked for | a master   | in each of its periods, as long as a half message has not ended |
 | ends taken       | a master   | an END_TRANSACTION that commits, or rolls back, is on its disk  |
 |                  |            | when it flushes next                                            |
@@ -49,6 +50,7 @@ class LogItem:
     of: str
     queue: str
     place: int
+    host: str
 
 
 def log_items(seen: list[Seen]) -> list[LogItem]:
@@ -146,12 +148,13 @@ def stores_said(run: RecordedRun) -> Iterator[Due]:
 
 
 def _places(run: RecordedRun) -> Iterator[Due]:
-    for master in run.nodes_of("master"):
+    for master, settings in run.nodes_of("master").items():
         last: dict[str, int] = {}
         for item in log_items(seen_of(run, master)):
             wanted = last.get(item.queue, -1) + 1
-            what = f"give place {wanted} of {item.queue} to {item.kind} {item.of}"
-            yield due_in_step(item.seen.record, what, is_done=item.place == wanted)
+            what = f"store {item.kind} {item.of} as {wanted} of {item.queue}, as its host"
+            done = (item.place, item.host) == (wanted, settings["host"])
+            yield due_in_step(item.seen.record, what, is_done=done)
             last[item.queue] = item.place
 
 

@@ -27,11 +27,13 @@ from rocketha.escape.master import MasterCore
 from rocketha.escape.producer import ProducerCore
 from rocketha.escape.slave import SlaveCore
 from rocketha.formats.broker_requests import BrokerCode, BrokerResponse
+from rocketha.formats.message import LOOPBACK
 from rocketha.formats.offset_tables import TableKind
 from rocketha.formats.put_requests import PutCode
 from rocketha.obligations.escape import ESCAPE
 from rocketha.pre_online.events import StoreTable
 from rocketha.runtime.effects import (
+    AppendMessage,
     RequestFlush,
     Respond,
     SendOneWay,
@@ -41,6 +43,7 @@ from rocketha.runtime.events import LogFlushed, RequestArrived, ResponseArrived
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import SimulatedRun, simulate
 from rocketha.sim.escape.simulation import SIMULATION
+from rocketha.types import MASTER
 from tests.impl.escape.omissions import (
     gives_without_a_check_point,
     learns_nothing,
@@ -51,6 +54,7 @@ from tests.impl.escape.omissions import (
 from tests.impl.omissions import Patch, changes, drops, sleeps
 
 SEEDS: Final = range(6)
+_WRITE: Final = 2
 
 
 def run(seed: int, options: SimOptions | None = None) -> SimulatedRun:
@@ -157,6 +161,30 @@ def _refuses_with_another_code(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(pops, "_refused", refused)
 
 
+def _takes_any_group_that_may_be_written_to(patch: pytest.MonkeyPatch) -> None:
+    """A slave that never acts is there alone when its master is gone."""
+    patch.setattr(
+        slave,
+        "_masters",
+        lambda route: {one.broker_name for one in route.queue_datas if one.perm & _WRITE},
+    )
+
+
+def _takes_whoever_is_shown_as_master(patch: pytest.MonkeyPatch) -> None:
+    """A slave that acts is shown as master, and its topics without WRITE."""
+    patch.setattr(
+        slave,
+        "_masters",
+        lambda route: {one.broker_name for one in route.broker_datas if MASTER in one.addresses},
+    )
+
+
+def _stores_as_another_host(event: Any, one: Any) -> Any:
+    if not isinstance(event, ReviveDue) or not isinstance(one, AppendMessage):
+        return one
+    return replace(one, message=replace(one.message, store_host=LOOPBACK))
+
+
 def _says_nothing_of_routes(patch: pytest.MonkeyPatch) -> None:
     whole: Any = slave.learn_route
     patch.setattr(slave, "learn_route", lambda *of: replace(whole(*of), action=None))
@@ -203,6 +231,8 @@ def _says_that_all_are_committed(event: Any, one: Any) -> Any:
 OMISSIONS: Final[list[tuple[str, Patch]]] = [
     ("routes asked", sleeps(SlaveCore, RouteDue)),
     ("routes taken", learns_nothing),
+    ("routes taken", _takes_any_group_that_may_be_written_to),
+    ("routes taken", _takes_whoever_is_shown_as_master),
     ("what is due is put", sleeps(SlaveCore, ServeDue)),
     ("failures waited out", _puts_again_at_once),
     ("puts in full", changes(SlaveCore, _puts_half_messages_as_others)),
@@ -226,6 +256,7 @@ OMISSIONS: Final[list[tuple[str, Patch]]] = [
     ("puts answered", drops(MasterCore, Respond, after=LogFlushed)),
     ("written through", drops(MasterCore, RequestFlush, after=PoppedHere)),
     ("places in queues", changes(MasterCore, leaves_a_place_free)),
+    ("places in queues", changes(MasterCore, _stores_as_another_host)),
     ("halves asked for", sleeps(MasterCore, CheckDue)),
     ("ends taken", takes_no_end),
     ("pops come again", sleeps(MasterCore, ReviveDue)),

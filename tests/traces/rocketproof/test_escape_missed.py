@@ -32,7 +32,7 @@ from tlatrace.judgement.verdict import Conforms, Diverges
 from tlatrace.trace import Trace
 
 PROTOCOL: Final = "escape"
-SEEDS: Final = range(5)
+SEEDS: Final = range(6)
 OMISSIONS: Final[dict[str, Patch]] = {
     "NoAsk": sleeps(SlaveCore, RouteDue, when=lambda state: state.acts),
     "NoLearn": learns_nothing,

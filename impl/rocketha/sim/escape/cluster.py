@@ -1,4 +1,4 @@
-"""A slave that acts, masters of other groups, a name server, a producer, and a neighbour."""
+"""A slave that acts, masters of other groups, a name server, a producer; slaves that register."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rocketha.acting import core as acting
 from rocketha.acting.core import ActingCore, RoleLearned
 from rocketha.acting.core import NameServerLost as ServerLost
 from rocketha.acting.rules import Role
-from rocketha.acting.state import ActingState
+from rocketha.acting.state import ActingOptions, ActingState
 from rocketha.escape import master as masters
 from rocketha.escape import slave as slaves
 from rocketha.escape.events import HeartbeatDue, LocalChanged
@@ -112,12 +112,17 @@ class EscapeCluster:
             self.slave.files.append(message)
         self.slave.files.flush()
         self.neighbour: Node[ActingState] = Node(NEIGHBOUR, plan.bugs)
+        self.others: dict[BrokerId, Node[ActingState]] = {
+            number: Node(number, plan.bugs) for number in plan.other_slaves
+        }
+        """Slaves of other groups."""
         self.producer: Node[ProducerState] = Node(FIRST_PRODUCER, plan.bugs)
         self.name_server: Node[NameServerState] = Node(FIRST_NAME_SERVER, plan.bugs)
         self.nodes: dict[BrokerId, Node[Any]] = {
             NEIGHBOUR: self.neighbour,
             SLAVE: self.slave,
             **self.masters,
+            **self.others,
             FIRST_NAME_SERVER: self.name_server,
             FIRST_PRODUCER: self.producer,
         }
@@ -135,7 +140,10 @@ class EscapeCluster:
         self.hosted_producer = ProducerNode(
             self.producer, self, masters=self.masters, heartbeat_ms=_HEARTBEAT_MS
         )
-        self._neighbour = RouteBroker(self.neighbour, self, plan.neighbour, ActingCore())
+        self._registering = {
+            number: RouteBroker(node, self, self._registers_as(number), ActingCore())
+            for number, node in {NEIGHBOUR: self.neighbour, **self.others}.items()
+        }
         self._name_server = RouteNameServer(self.name_server, self, plan.name_server)
         container = frozenset({SLAVE, *self.local}) if self.local else frozenset[BrokerId]()
         self.calls = ContainerCalls(
@@ -185,9 +193,10 @@ class EscapeCluster:
             self._stop_master(node.id)
             if node.id in self.local:
                 self._tell_local(node.id, runs=False)
-        elif node.id == NEIGHBOUR:
-            self._neighbour.recorder.stopped(dict)
-            self._neighbour.stop()
+        elif node.id in self._registering:
+            hosted = self._registering[node.id]
+            hosted.recorder.stopped(dict)
+            hosted.stop()
             node.stop()
         else:
             assert node.id == FIRST_NAME_SERVER, node.id
@@ -220,8 +229,8 @@ class EscapeCluster:
         elif node.id in self.masters:
             if node.id not in self.local or self.slave.state is not None:
                 self.start_master(node.id)
-        elif node.id == NEIGHBOUR:
-            self.start_neighbour()
+        elif node.id in self._registering:
+            self.start_registering(node.id)
         else:
             assert node.id == FIRST_NAME_SERVER, node.id
             self.start_name_server()
@@ -233,14 +242,17 @@ class EscapeCluster:
         for due in nameserver.started(self.name_server.running()):
             self._name_server.after(due.wait_ms, due.event)
 
-    def start_neighbour(self) -> None:
-        """Let another slave of the group run, which has a smaller brokerId."""
-        options, hosted = self.plan.neighbour, self._neighbour
-        self.neighbour.state = acting.fresh(options, now_ms=hosted.now_ms())
+    def start_registering(self, number: BrokerId) -> None:
+        """Let the neighbour run, which has a smaller brokerId, or a slave of another group."""
+        options, hosted = self._registers_as(number), self._registering[number]
+        self.nodes[number].state = acting.fresh(options, now_ms=hosted.now_ms())
         hosted.recorder.started()
         for due in acting.started(options):
             hosted.after(due.wait_ms, due.event)
-        hosted.host.take(RoleLearned(Role(broker_id=NEIGHBOUR, epoch=0)))
+        hosted.host.take(RoleLearned(Role(broker_id=options.own_id, epoch=0)))
+
+    def _registers_as(self, number: BrokerId) -> ActingOptions:
+        return self.plan.neighbour if number == NEIGHBOUR else self.plan.other_slaves[number]
 
     def start_producer(self) -> None:
         """Let the producer run, which never stops."""
@@ -321,8 +333,8 @@ class EscapeCluster:
             self._name_server.arrive(arrived)
         elif peer == FIRST_PRODUCER:
             self.hosted_producer.arrive(arrived)
-        elif peer == NEIGHBOUR:
-            self._neighbour.arrive(arrived)
+        elif peer in self._registering:
+            self._registering[peer].arrive(arrived)
         elif peer == SLAVE:
             self.hosted_slave.arrive(arrived)
         else:
@@ -335,8 +347,8 @@ class EscapeCluster:
                 self._name_server.host.hear(ConnectionLost(conn=conn))
         elif end is End.CLIENT and other == FIRST_NAME_SERVER:
             lost = ServerLost(other)
-            if peer == NEIGHBOUR:
-                self._neighbour.host.hear(lost)
+            if peer in self._registering:
+                self._registering[peer].host.hear(lost)
             elif peer == SLAVE:
                 self.hosted_slave.host.hear(lost)
             else:
@@ -349,7 +361,7 @@ class EscapeCluster:
         return self.hosted_slave.now_ms()
 
     def report(self, step: EscapeStep | RouteStep) -> None:
-        """Tell the observer of a step; those of name servers and the neighbour are no matter."""
+        """Tell the observer of a step, but those of name servers and of who only registers."""
         if not isinstance(
             step,
             SlaveStepped

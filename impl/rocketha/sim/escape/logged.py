@@ -40,12 +40,15 @@ class Logged:
     """Topic and queueId."""
     place: int
     """Its place there: queueOffset."""
+    host: str
+    """Who has stored it, as it says."""
 
 
 def logged(message: Message) -> Logged:
     """Say what a message in a log is."""
     kind, of = _said(message)
-    return Logged(kind, of, f"{message.topic}@{message.queue_id}", message.queue_offset)
+    queue = f"{message.topic}@{message.queue_id}"
+    return Logged(kind, of, queue, message.queue_offset, str(message.store_host))
 
 
 def _said(message: Message) -> tuple[LoggedKind, str]:

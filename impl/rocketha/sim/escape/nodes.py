@@ -354,6 +354,7 @@ class MasterNode(OpenNode[MasterState, MasterHears, EscapeAction]):
             "check_ms": options.check_ms,
             "revive_ms": options.revive_ms,
             "flush_ms": flush_ms,
+            "host": str(options.host),
         }
         recorder = around.recording.of(
             self.name_of(node.id), settings, parts=self._parts, shows_ms=self.now_ms

@@ -6,6 +6,7 @@ within the first seconds; half messages are due from the beginning.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from random import Random
 from types import MappingProxyType
@@ -23,7 +24,7 @@ from rocketha.formats.due_messages import (
     half,
     op_message,
 )
-from rocketha.formats.message import Message, properties_text
+from rocketha.formats.message import Host, Message, properties_text
 from rocketha.formats.name_server_requests import TopicConfig
 from rocketha.known_bugs import Bugs
 from rocketha.known_bugs.escape import escape_rules
@@ -37,6 +38,7 @@ from rocketha.types import BrokerId, TimestampMs
 __all__ = [
     "CONSUMERS",
     "FIRST_MASTER",
+    "FIRST_OTHER_SLAVE",
     "GROUP",
     "NEIGHBOUR",
     "PRODUCERS",
@@ -56,6 +58,10 @@ NEIGHBOUR: Final = BrokerId(1)
 SLAVE: Final = BrokerId(2)
 FIRST_MASTER: Final = BrokerId(11)
 """Masters of other groups, from this number on."""
+FIRST_OTHER_SLAVE: Final = BrokerId(21)
+"""Their slaves, in the same order; only their registration is simulated."""
+_OTHERS: Final = (None, False, True, True)
+"""No slave of another group, one that never acts, or one that acts when its master is gone."""
 TOPIC: Final = "orders"
 """What consumers pop."""
 _OTHER: Final = "bills"
@@ -72,6 +78,7 @@ _POPS: Final = 16
 _POPPED: Final = (4, _POPS)
 """So many messages consumers pop: few, so that they come to the end, or enough for all pops."""
 _PERM_RW: Final = 6
+_PORT: Final = 10911
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +91,8 @@ class EscapePlan:
     slave: SlaveOptions
     masters: tuple[MasterOptions, ...]
     neighbour: ActingOptions
+    other_slaves: Mapping[BrokerId, ActingOptions]
+    """Slaves of other groups, which nothing is to be put to."""
     name_server: NameServerOptions
     messages: tuple[Message, ...]
     """What is in the slave's log."""
@@ -135,6 +144,7 @@ def draw_escape_run(streams: PerPurposeStreams, options: SimOptions) -> EscapePl
             MasterOptions(
                 acting=_acting(group_of(one), one, BrokerId(0), period),
                 producers={PRODUCERS: FIRST_PRODUCER},
+                host=Host(bytes((127, 0, 0, one)), _PORT),
                 check_ms=rng.choice((60, 250)),
                 revive_ms=50,
                 rules=rules,
@@ -142,6 +152,7 @@ def draw_escape_run(streams: PerPurposeStreams, options: SimOptions) -> EscapePl
             for one in masters
         ),
         neighbour=_acting(GROUP, NEIGHBOUR, NEIGHBOUR, period),
+        other_slaves=_draw_other_slaves(streams.of("other slaves"), masters, period),
         name_server=NameServerOptions(
             support_acting_master=True, scan_not_active_ms=60, removal_ms=rng.choice((0, 5, 60))
         ),
@@ -182,6 +193,20 @@ def _draw_slave(
         rules=escape_rules(options.bugs),
     )
     return _as_released(slave) if options.rocketmq_defaults else slave
+
+
+def _draw_other_slaves(
+    rng: Random, masters: list[BrokerId], period_ms: int
+) -> Mapping[BrokerId, ActingOptions]:
+    """Draw which masters have a slave, and whether it acts when its master is gone."""
+    slaves = {}
+    for at, master in enumerate(masters):
+        acts = rng.choice(_OTHERS)
+        if acts is not None:
+            slave = BrokerId(FIRST_OTHER_SLAVE + at)
+            options = _acting(group_of(master), slave, BrokerId(1), period_ms)
+            slaves[slave] = replace(options, acting=acts)
+    return MappingProxyType(slaves)
 
 
 def _as_released(slave: SlaveOptions) -> SlaveOptions:

@@ -15,7 +15,7 @@ from rocketha.sim.escape.clients import EscapeConsumers
 from rocketha.sim.escape.cluster import EscapeCluster
 from rocketha.sim.escape.logged import Logged, LoggedKind
 from rocketha.sim.escape.plan import NEIGHBOUR, SLAVE, EscapePlan
-from rocketha.types import BrokerId
+from rocketha.types import MASTER, BrokerId
 
 __all__ = ["EscapeWorkload"]
 
@@ -54,9 +54,11 @@ class EscapeWorkload:
         cluster = self._cluster
         cluster.start_name_server()
         cluster.start_producer()
-        cluster.start_neighbour()
+        cluster.start_registering(NEIGHBOUR)
         for number in cluster.masters:
             cluster.start_master(number)
+        for number in cluster.others:
+            cluster.start_registering(number)
         cluster.scheduler.after(_LOOK_MS, self._look)
 
     def _look(self) -> None:
@@ -72,11 +74,9 @@ class EscapeWorkload:
 
     def _all_are_registered(self) -> bool:
         cluster = self._cluster
-        groups = self._plan.slave.masters
-        there = all(groups[name] in cluster.masters for name in groups)
-        registered = all(cluster.registered(name) for name in groups)
+        registered = all(MASTER in cluster.registered(name) for name in self._plan.slave.masters)
         own = cluster.registered(self._plan.slave.acting.broker_name)
-        return there and registered and NEIGHBOUR in own
+        return registered and NEIGHBOUR in own
 
     def _begin(self) -> None:
         plan, injector, cluster = self._plan, self._injector, self._cluster
@@ -229,7 +229,7 @@ class EscapeWorkload:
         if cluster.neighbour.state is not None:
             return
         injection.note(f"{broker_address(NEIGHBOUR)} is there for {wait_ms} ms")
-        cluster.start_neighbour()
+        cluster.start_registering(NEIGHBOUR)
         incarnation = cluster.neighbour.incarnation
 
         def stop() -> None:
