@@ -68,15 +68,17 @@ SendSnapshot(n, l, t, i, e) ==
 
 \* The answers to heartbeats and pushes (DLedgerResponseCode).
 PushAnswers == {"SUCCESS", "EXPIRED_TERM", "TERM_NOT_READY", "INCONSISTENT_LEADER", "NOT_FOLLOWER",
-                "NEWER_INSTALL_SNAPSHOT_REQUEST_EXIST"}
+                "NEWER_INSTALL_SNAPSHOT_REQUEST_EXIST", "UNKNOWN_MEMBER", "UNEXPECTED_MEMBER"}
 
+\* Who is no member (None) leads nobody, nor does it hear itself.
 HeartbeatAnswer(m, l, t) ==
-  IF t < term[m] THEN "EXPIRED_TERM" ELSE IF t > term[m] THEN "TERM_NOT_READY"
+  IF l = None THEN "UNKNOWN_MEMBER" ELSE IF l = m THEN "UNEXPECTED_MEMBER"
+  ELSE IF t < term[m] THEN "EXPIRED_TERM" ELSE IF t > term[m] THEN "TERM_NOT_READY"
   ELSE IF leader[m] = l THEN "SUCCESS" ELSE "INCONSISTENT_LEADER"
 \* The answer to a heartbeat, once it is taken: with its own term if that is why.
 AnswerHeartbeat(m, l, t, r, a) ==
   /\ r = HeartbeatAnswer(m, l, t)
-  /\ r = "EXPIRED_TERM" => a = term[m]
+  /\ r \in {"EXPIRED_TERM", "UNKNOWN_MEMBER", "UNEXPECTED_MEMBER"} => a = term[m]
   /\ r = "TERM_NOT_READY" => role[m] = "Candidate" /\ raise[m] /\ known[m] >= t
   /\ r = "SUCCESS" => role[m] = "Follower"
 
@@ -127,17 +129,33 @@ AcknowledgePush(m, t, i) ==
 
   /\ UNCHANGED vars
 
-\* Entries i to j do not go behind what it has of its leader.
-RefuseEntries(m, l, t, i, j) ==
+\* Entries i to j, the first of which is of term e, do not go behind what it has of its leader, or are others.
+RefuseEntries(m, l, t, i, j, e) ==
   /\ IsOfLeader(m, l, t)
-  /\ i > same[m] + 1 \/ (j > same[m] /\ same[m] # End(m))
+  /\ \/ i > same[m] + 1 \/ (j > same[m] /\ same[m] # End(m))
+     \/ i \in (base[m] + 1)..same[m] /\ log[m][i].term # e
 
   /\ UNCHANGED vars
 
-\* It cannot cut before entry i, or does not know what is before that.
-RefuseTruncate(m, l, t, i) ==
+\* It cannot cut before entry i, or does not know what is before that; or that is committed, and its leader does
+\* not say (0) of which term e it is.
+RefuseTruncate(m, l, t, i, e) ==
   /\ IsOfLeader(m, l, t)
-  /\ i <= base[m] \/ AckIndex(m) < i - 1
+  /\ i <= base[m] \/ AckIndex(m) < i - 1 \/ (e = 0 /\ i <= commit[m])
+
+  /\ UNCHANGED vars
+
+\* What no leader sends: no entries (0) or a snapshot as if it were a push, or an entry i that is too large.
+RefuseMalformed(m, l, t, i) ==
+  /\ IsOfLeader(m, l, t)
+  /\ i \in {0, End(m) + 1}
+
+  /\ UNCHANGED vars
+
+\* Its leader cannot have an entry of term e behind those that m has.
+RefuseTerm(m, l, t, e) ==
+  /\ IsOfLeader(m, l, t)
+  /\ e > t \/ e < TermAt(m, End(m))
 
   /\ UNCHANGED vars
 
@@ -170,6 +188,15 @@ RefuseClient(n, r, w) ==
   /\ r = "NOT_LEADER" => role[n] # "Leader"
   /\ r = "LEADER_NOT_READY" => role[n] = "Leader" /\ TermAt(n, commit[n]) # term[n]
   /\ r = "LEADER_TRANSFERRING" => role[n] = "Leader" /\ transferee[n] # None
+
+  /\ UNCHANGED vars
+
+\* ---- What is told to a candidate l that is no member (None), or m itself ----
+
+StrangeCandidates == {"REJECT_UNKNOWN_LEADER", "REJECT_UNEXPECTED_LEADER"}
+RefuseCandidate(m, l, r) ==
+  /\ l \in {m, None}
+  /\ r = IF l = m THEN "REJECT_UNEXPECTED_LEADER" ELSE "REJECT_UNKNOWN_LEADER"
 
   /\ UNCHANGED vars
 
@@ -376,12 +403,16 @@ SaysElse(n) ==
   \/ \E S \in SUBSET Node, i \in Nat : CountHolders(n, S, i)
   \/ \E t, i \in Nat : AcknowledgePush(n, t, i)
   \/ \E l \in Node, t \in Nat : SendHeartbeat(n, l, t) \/ TakeCommit(n, l, t)
-  \/ \E l \in Node, t, i \in Nat : SendCommit(n, l, t, i) \/ KnowCommit(n, l, t, i) \/ RefuseTruncate(n, l, t, i)
-  \/ \E l \in Node, t, i, j \in Nat : SendSnapshot(n, l, t, i, j) \/ FindSame(n, l, t, i, j) \/ RefuseEntries(n, l, t, i, j)
+  \/ \E l \in Node, t, i \in Nat : SendCommit(n, l, t, i) \/ KnowCommit(n, l, t, i)
+  \/ \E l \in Node, t, i, e \in Nat : RefuseTruncate(n, l, t, i, e)
+  \/ \E l \in Node, t, e \in Nat : RefuseMalformed(n, l, t, e) \/ RefuseTerm(n, l, t, e)
+  \/ \E l \in Node \cup {None}, r \in StrangeCandidates : RefuseCandidate(n, l, r)
+  \/ \E l \in Node, t, i, j \in Nat : SendSnapshot(n, l, t, i, j) \/ FindSame(n, l, t, i, j)
+  \/ \E l \in Node, t, i, j, e \in Nat : RefuseEntries(n, l, t, i, j, e)
   \/ \E l \in Node, t, c, i, e \in Nat : SendCompare(n, l, t, c, i, e)
   \/ \E l, m \in Node, t, c, i, e \in Nat : SendTruncate(n, l, t, c, i, e, m)
   \/ \E l \in Node, t, c, i, j, e \in Nat : SendEntries(n, l, t, c, i, j, e)
-  \/ \E l \in Node, t, a \in Nat, r \in PushAnswers : AnswerHeartbeat(n, l, t, r, a) \/ RefusePush(n, l, t, r, a)
+  \/ \E l \in Node \cup {None}, t, a \in Nat, r \in PushAnswers : AnswerHeartbeat(n, l, t, r, a) \/ RefusePush(n, l, t, r, a)
   \/ \E l \in Node, t, i \in Nat, r \in PushAnswers : RefuseSnapshot(n, l, t, i, r)
   \/ \E l \in Node, t, i, e, cut, end, x, j \in Nat : FindOther(n, l, t, i, e, cut, end, x, j)
 =============================================================================

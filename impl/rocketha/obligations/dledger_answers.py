@@ -11,6 +11,7 @@
 |                     | the term begins that it has instead; what is on the disk, when it is there |
 | commits learned     | what the leader has committed and the member has of its log                |
 | misdirected refused | what is for another member, or another group, changes nothing              |
+| forged refused      | nor does what no member sends, in the name of its leader or of a stranger  |
 
 What a follower answers to pushes of the older generation is asked for only where it refuses them.
 
@@ -25,8 +26,8 @@ from typing import Any, Final
 
 import msgspec
 
-from rocketha.formats.dledger_codes import DLedgerRequestCode, DLedgerResponseCode
-from rocketha.obligations.dledger_turns import Has, Heard, Turn, misdirected
+from rocketha.formats.dledger_codes import DLedgerRequestCode, DLedgerResponseCode, PushType
+from rocketha.obligations.dledger_turns import Has, Heard, Turn, forged, misdirected
 
 __all__ = ["ANSWERS", "answers_of"]
 
@@ -35,7 +36,8 @@ BEATS: Final = "beats answered"
 PUSHES: Final = "pushes answered"
 COMMITS: Final = "commits learned"
 MISDIRECTED: Final = "misdirected refused"
-ANSWERS: Final = (VOTES, BEATS, PUSHES, COMMITS, MISDIRECTED)
+FORGED: Final = "forged refused"
+ANSWERS: Final = (VOTES, BEATS, PUSHES, COMMITS, MISDIRECTED, FORGED)
 
 _CODE: Final = DLedgerResponseCode
 _NONE: Final = -1
@@ -58,6 +60,10 @@ def answers_of(turn: Turn, settings: Mapping[str, Any]) -> Iterator[tuple[str, b
     heard, wrong = turn.heard, misdirected(turn, settings)
     if wrong is not None:
         yield MISDIRECTED, _is_refused(turn, wrong)
+    false = forged(turn, settings)
+    if false is not None:
+        owed = _owed(turn, false, settings)
+        yield FORGED, _changes_nothing(turn) and _says(_of_outsider(turn), owed)
     if heard is None or turn.event != "RequestArrived":
         return
     answer = turn.answers.get(heard.id)
@@ -88,16 +94,51 @@ def answers_of(turn: Turn, settings: Mapping[str, Any]) -> Iterator[tuple[str, b
 
 def _is_refused(turn: Turn, asked: Mapping[str, Any]) -> bool:
     """Tell whether who is wrong here hears that, and nothing else has happened."""
-    told = [one["body"] for one in turn.answered if one["is"] == "OutsiderTold"]
-    if len(told) != 1 or turn.before != turn.after or turn.sent:
-        return False
-    answer, is_other = msgspec.json.decode(told[0]), asked["remote_id"] != turn.node
+    is_other = asked["remote_id"] != turn.node
     code = _CODE.UNKNOWN_MEMBER if is_other else _CODE.UNKNOWN_GROUP
     said = {"code": code, "group": asked["group"], "term": asked["term"]}
     if asked["is"] in _OF_ELECTIONS:
         said |= {"localId": asked["local_id"], "remoteId": asked["remote_id"]}
         said |= {"leaderId": turn.before["leader"]}
+    return _changes_nothing(turn) and _says(_of_outsider(turn), said)
+
+
+def _says(answer: Mapping[str, Any], said: Mapping[str, Any]) -> bool:
     return all(answer.get(name) == value for name, value in said.items())
+
+
+def _changes_nothing(turn: Turn) -> bool:
+    return turn.before == turn.after and not turn.sent
+
+
+def _of_outsider(turn: Turn) -> Mapping[str, Any]:
+    """Return what who is outside of the group was answered; nothing, if not once."""
+    told = [one["body"] for one in turn.answered if one["is"] == "OutsiderTold"]
+    answer: Mapping[str, Any] = msgspec.json.decode(told[0]) if len(told) == 1 else {}
+    return answer
+
+
+def _owed(turn: Turn, asked: Mapping[str, Any], settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return what is answered to a request that no member sends."""
+    has, leader = turn.before, asked["leader_id"]
+    match asked["is"]:
+        case "VoteRequest":
+            itself = leader == turn.node
+            result = "REJECT_UNEXPECTED_LEADER" if itself else "REJECT_UNKNOWN_LEADER"
+            return {"voteResult": result, "term": has["curr_term"], "leaderId": leader}
+        case "HeartBeatRequest" if leader == turn.node:
+            return {"code": _CODE.UNEXPECTED_MEMBER, "term": has["curr_term"]}
+        case "HeartBeatRequest" if leader in settings["peers"]:
+            return {"code": _CODE.INCONSISTENT_LEADER}
+        case "HeartBeatRequest":
+            return {"code": _CODE.UNKNOWN_MEMBER, "term": has["curr_term"]}
+        case _:
+            entries = asked["entries"]
+            is_next = bool(entries) and entries[0]["index"] > has["same"]
+            is_cut = asked["kind"] == PushType.TRUNCATE.value
+            is_wrong = is_next or not (entries or is_cut)
+            code = _CODE.UNEXPECTED_ARGUMENT if is_wrong else _CODE.INCONSISTENT_STATE
+            return {"code": code, "term": asked["term"], "count": len(entries)}
 
 
 # ---- votes ----
@@ -150,7 +191,7 @@ def _voted(
         "term": before.end_term if small else before["curr_term"],
         **{name: asked[name] for name in ("group", "localId", "remoteId", "leaderId", "code")},
     }
-    if any(answer.get(name) != value for name, value in said.items()):
+    if not _says(answer, said):
         return False
     if result == "REJECT_TERM_NOT_READY":
         return bool(after["raises"]) and after["known"] >= asked["term"]
@@ -199,7 +240,7 @@ def _refused(turn: Turn, heard: Heard, answer: Mapping[str, Any], refusal: int) 
     }
     if entries:
         said["index"] = entries[0]["index"]
-    return all(answer.get(name) == value for name, value in said.items())
+    return _says(answer, said)
 
 
 def _pushed(turn: Turn, message: Mapping[str, Any], answer: Mapping[str, Any]) -> bool:
@@ -229,7 +270,7 @@ def _compared(turn: Turn, message: Mapping[str, Any], answer: Mapping[str, Any])
         if before["committed"] < index:  # what is committed a leader has, too
             first = max(first, before["committed"] + 1)
         said |= {"xTerm": own, "xIndex": first}
-    return all(answer.get(name) == value for name, value in said.items())
+    return _says(answer, said)
 
 
 def _truncated(turn: Turn, message: Mapping[str, Any], answer: Mapping[str, Any]) -> bool:
@@ -267,7 +308,7 @@ def _acknowledged(turn: Turn, index: int, answer: Mapping[str, Any]) -> bool:
     if answer["code"] != _CODE.SUCCESS:
         return bool(answer["code"] == _CODE.INCONSISTENT_STATE and after["same"] < index)
     said = {"term": after["curr_term"], "index": index}
-    return bool(kept >= index) and all(answer.get(name) == said[name] for name in said)
+    return bool(kept >= index) and _says(answer, said)
 
 
 def _installed(turn: Turn, message: Mapping[str, Any], answer: Mapping[str, Any]) -> bool:

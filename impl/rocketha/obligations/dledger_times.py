@@ -41,7 +41,7 @@ from rocketha.dledger.config import ROUND_MS, TRANSFER_MS
 from rocketha.formats.dledger_codes import DLedgerRequestCode, DLedgerResponseCode
 from rocketha.obligations.dledger_clients import is_taken
 from rocketha.obligations.dledger_deadlines import Deadlines
-from rocketha.obligations.dledger_turns import INQUIRIES, Turn, misdirected, pauses_of
+from rocketha.obligations.dledger_turns import INQUIRIES, Turn, forged, misdirected, pauses_of
 from rocketha.obligations.obligation import Due
 from rocketha.recording.record import RESPONSE
 
@@ -356,7 +356,8 @@ class Times(Deadlines):
 
     def _operators(self, turn: Turn) -> None:
         """Who wants another leader hears how that went, or that it took too long."""
-        if misdirected(turn, self.settings) is not None or turn.event in INQUIRIES:
+        is_other = misdirected(turn, self.settings) or forged(turn, self.settings)
+        if is_other is not None or turn.event in INQUIRIES:
             return
         answers = [one["body"] for one in turn.answered if one["is"] == "OutsiderTold"]
         asked = [one["is"] for one in turn.records[0].heard if isinstance(one, dict)]

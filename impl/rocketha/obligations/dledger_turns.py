@@ -20,12 +20,14 @@ from rocketha.recording.record import RESPONSE, STARTED, STOPPED, NodeRecord, Se
 from rocketha.types import TimestampMs
 
 __all__ = [
+    "FORGED",
     "FROM_OUTSIDE",
     "INQUIRIES",
     "Has",
     "Heard",
     "Turn",
     "TurnsOfNode",
+    "forged",
     "misdirected",
     "pauses_of",
     "turns_of",
@@ -34,6 +36,8 @@ __all__ = [
 _NONE: Final = -1
 INQUIRIES: Final = frozenset({"AppendEntryRequest", "GetEntriesRequest", "MetadataRequest"})
 """What clients are answered at once; an APPEND only if it is for somebody else."""
+FORGED: Final = frozenset({"HeartBeatRequest", "PushEntryRequest", "VoteRequest"})
+"""What only members send to each other."""
 FROM_OUTSIDE: Final = INQUIRIES | frozenset(
     {
         "AppendAsked",
@@ -177,11 +181,24 @@ class Turn:
 
 def misdirected(turn: Turn, settings: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the request that began a turn, if it is for another member, or another group."""
-    for asked in turn.records[0].heard:
-        if isinstance(asked, dict) and "remote_id" in asked:
-            own = asked["remote_id"] == turn.node and asked["group"] == settings["group"]
-            return None if own else asked
-    return None
+    asked = _from_outside(turn)
+    return None if asked is None or _is_own(turn, asked, settings) else asked
+
+
+def forged(turn: Turn, settings: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the request that began a turn, if none of its group has sent it in a member's name."""
+    asked = _from_outside(turn)
+    is_forged = asked is not None and asked["is"] in FORGED and _is_own(turn, asked, settings)
+    return asked if is_forged else None
+
+
+def _from_outside(turn: Turn) -> Mapping[str, Any] | None:
+    found = (x for x in turn.records[0].heard if isinstance(x, dict) and "remote_id" in x)
+    return next(found, None)
+
+
+def _is_own(turn: Turn, asked: Mapping[str, Any], settings: Mapping[str, Any]) -> bool:
+    return (asked["remote_id"], asked["group"]) == (turn.node, settings["group"])
 
 
 def turns_of(run: RecordedRun) -> Mapping[str, Sequence[Turn]]:

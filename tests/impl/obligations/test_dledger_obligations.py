@@ -220,6 +220,8 @@ VOTE, HEART_BEAT, PUSH = 51001, 51002, 51004
         ("operators answered", in_other_words),
         ("misdirected refused", unanswered),
         ("misdirected refused", in_other_words),
+        ("forged refused", unanswered),
+        ("forged refused", in_other_words),
         ("files removed", with_files_left),
         ("entries as written", saying('"body":"', '"body":"AAAA', asks=True)),
         ("entries as written", saying('"bodyCrc":', '"bodyCrc":0,"x":', asks=True)),

@@ -63,7 +63,7 @@ _SAID_OF_BROKERS: Final = frozenset(
 _SAID_OF_MEMBERS: Final = frozenset(
     {"AcknowledgePush", "AnswerHeartbeat", "AnswerVote", "ApplyAll", "BeginTerm", "FindOther"}
     | {"AnswerRead", "AnswerWrite", "CountHolders", "RefuseClient", "RefuseMisdirected"}
-    | {"HearOfTransfer", "RefuseTransfer"}
+    | {"HearOfTransfer", "RefuseCandidate", "RefuseMalformed", "RefuseTerm", "RefuseTransfer"}
     | {"FindSame", "KnowCommit", "LeaveUnanswered", "RefuseEntries", "RefusePush", "RefuseSnapshot"}
     | {"RefuseTruncate", "SendCommit", "SendCompare", "SendEntries", "SendHeartbeat"}
     | {"SendSnapshot", "SendTruncate", "TakeCommit"}

@@ -25,7 +25,7 @@ from tlatrace.judgement.verdict import Conforms, Diverges
 from tlatrace.trace import Event, Trace
 
 PLUG: Final = PROTOCOLS["dledger"]
-SEEDS: Final = (0, 7, 5)
+SEEDS: Final = (0, 7, 5, 4)
 """Runs in which everything is said that the cases change, and everything is waited for."""
 
 _SUCCESS: Final = int(DLedgerResponseCode.SUCCESS)
@@ -228,6 +228,9 @@ def test_a_client_that_is_told_twice_diverges() -> None:
         ("RefuseMisdirected", {"code": _SUCCESS}, "RefuseMisdirected"),
         ("RefuseMisdirected", {"term": 9}, "RefuseMisdirected"),
         ("RefuseMisdirected", {"group": "neither"}, "LeaveUnanswered"),
+        ("RefuseCandidate", {"voteResult": "REJECT_TAKING_LEADERSHIP"}, "RefuseCandidate"),
+        ("RefuseMalformed", {"code": _SUCCESS}, "RefusePush"),
+        ("RefuseTerm", {"code": int(DLedgerResponseCode.INCONSISTENT_STATE)}, "RefuseEntries"),
         ("RefuseTransfer", {"code": _SUCCESS}, "RefuseTransfer"),
         (
             "RefuseTransfer",

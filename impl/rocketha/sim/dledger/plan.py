@@ -50,14 +50,16 @@ DISK_FAULTS: Final = (Fault.DISK_ERROR, Fault.DISK_FULL, Fault.SLOW_DISK, Fault.
 """What a disk does to a member. Each has a stream of its own: a seed has otherwise the faults that
 it always had."""
 
-MISTAKES: Final = (Fault.MISDIRECTED_REQUEST, Fault.MISTAKEN_OPERATOR)
-"""Of who takes a member for something that it is not; streams of their own, too."""
+MISTAKES: Final = (Fault.MISDIRECTED_REQUEST, Fault.MISTAKEN_OPERATOR, Fault.FORGED_REQUEST)
+"""Of who takes a member for something that it is not, or says that it is itself something else;
+streams of their own, too."""
 
 _NEMESIS_GAPS_MS: Final = (1_500, 4_000)
 _GAPS_MS: Final = {
     Fault.DISK_ERROR: (500, 2_000),
     Fault.DISK_FULL: (500, 2_000),
     Fault.MISTAKEN_OPERATOR: (300, 1_000),
+    Fault.FORGED_REQUEST: (300, 1_000),
 }
 """What is rarely noticed by what a member is in the middle of comes more often."""
 _FLUSH_INTERVALS_MS: Final = (1, 1, 10, 200)

@@ -16,10 +16,10 @@ from rocketha.sim.dledger.cluster import DLedgerCluster
 from rocketha.sim.dledger.disk_faults import DiskFaults
 from rocketha.sim.dledger.inquiries import Inquiries
 from rocketha.sim.dledger.machine import Member
-from rocketha.sim.dledger.misdirected_requests import MisdirectedRequests
 from rocketha.sim.dledger.mistaken_operators import MistakenOperators, transfer_request
 from rocketha.sim.dledger.nemeses import Nemeses
 from rocketha.sim.dledger.plan import DLedgerPlan
+from rocketha.sim.dledger.wrong_requests import WrongRequests
 from rocketha.sim.engine.clock import TRUE_TIME
 from rocketha.sim.engine.fault_injector import FaultInjector
 from rocketha.sim.engine.faults import Fault
@@ -72,7 +72,7 @@ class DLedgerWorkload:
             if clock != TRUE_TIME:
                 cluster.counts.add(Fault.CLOCK_SKEW)
         handlers = {**self._injector.handlers(), **Nemeses(cluster).handlers()}
-        handlers |= DiskFaults(cluster).handlers() | MisdirectedRequests(cluster).handlers()
+        handlers |= DiskFaults(cluster).handlers() | WrongRequests(cluster).handlers()
         handlers |= MistakenOperators(cluster).handlers()
         cluster.clients.loss_percent = plan.client_loss_percent
         cluster.begin()

@@ -124,6 +124,8 @@ class Fault(StrEnum):
     """A disk has no room for what is written (ENOSPC), and the process ends."""
     MISDIRECTED_REQUEST = "misdirected-request"
     """A member of a group hears a request that is for another one, or for another group."""
+    FORGED_REQUEST = "forged-request"
+    """A member of a group hears a request that no member sends."""
     MISTAKEN_OPERATOR = "mistaken-operator"
     """Who administers a group wants a leadership handed over that is none, or to nobody."""
 

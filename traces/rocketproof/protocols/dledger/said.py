@@ -29,7 +29,7 @@ from rocketha.formats.dledger_requests import (
     VoteRequest,
     VoteResponse,
 )
-from rocketha.obligations.dledger_turns import FROM_OUTSIDE
+from rocketha.obligations.dledger_turns import FORGED, FROM_OUTSIDE
 from rocketha.recording.record import RESPONSE, RecordError
 from rocketha.sim.engine.frames import Frame
 from rocketproof.protocols.dledger.group import GroupFollower, Told, pull_answer
@@ -151,12 +151,13 @@ class SaidByMembers:
     ) -> Iterator[Told]:
         """Yield what clients are told in a step, which they perhaps asked for in it.
 
-        And what is answered to operators, and to requests that are for somebody else.
+        And what is answered to operators, and to requests that are for somebody else, or forged.
 
         Raises: RecordError
         """
         yield from self._misdirected(name, heard, answered)
         yield from self._operators(name, heard, answered)
+        yield from self._forged(name, heard, answered)
         one, now = self._members[name], self._group.seen[name]
         for asks in filter(_is_of_client, heard):
             is_write = asks["is"] == "AppendAsked"
@@ -214,6 +215,24 @@ class SaidByMembers:
             elif self._group.seen[name].transferee != asked.transferee_id:
                 yield "LeaveUnanswered", (name,)
 
+    def _forged(
+        self, name: str, heard: Sequence[object], answered: Sequence[object]
+    ) -> Iterator[Told]:
+        """Yield what is told to who sends, in a member's name, what none of them sends."""
+        told = [one for one in answered if _is(one, "OutsiderTold")]
+        for one in heard:
+            if not _is(one, *FORGED):
+                continue
+            asked = _convert(one, _Forged)
+            if (asked.remote_id, asked.group) != (name, self._group_name):
+                continue
+            if not told:
+                yield "LeaveUnanswered", (name,)
+                return
+            leader = asked.leader_id if asked.leader_id in self._group.names else NONE
+            said = _convert(told[0], _ToOutside).said
+            yield _told_of_forged(name, leader, asked, said)
+
     def _of_frame(self, name: str, frame: Frame) -> Iterator[Told]:
         asked = self._group.request(frame.id.removesuffix(RESPONSE))
         if asked is None:
@@ -262,6 +281,22 @@ class _OfOperator(_FromOutside, frozen=True):
 
     transfer_id: str | None
     transferee_id: str | None
+
+
+class _ForgedEntry(msgspec.Struct, frozen=True):
+    index: int
+    term: int
+
+
+class _Forged(_FromOutside, frozen=True):
+    """A request of whoever says that it is a member, or of who is none."""
+
+    kind: str = ""
+    """Of a push: see PushType."""
+    leader_id: str | None = None
+    pre_log_index: int = -1
+    pre_log_term: int = -1
+    entries: tuple[_ForgedEntry, ...] = ()
 
 
 class _ToOutside(msgspec.Struct, frozen=True):
@@ -386,9 +421,35 @@ def _not_taken(name: str, asked: PushEntryRequest, answer: PushEntryResponse) ->
             has = answer.begin_index, answer.end_index + 1, answer.x_term + 1, answer.x_index + 1
             return "FindOther", (*leader, place, asked.pre_log_term + 1, *has)
         case PushType.TRUNCATE:
-            return "RefuseTruncate", (*leader, place)
+            return "RefuseTruncate", (*leader, place, asked.pre_log_term + 1)
         case PushType.APPEND if asked.entries:
-            first, last = asked.entries[0].index + 1, asked.entries[-1].index + 1
-            return "RefuseEntries", (*leader, first, last)
+            first, last = asked.entries[0], asked.entries[-1]
+            return "RefuseEntries", (*leader, first.index + 1, last.index + 1, first.term + 1)
         case _:
             return "RefusePush", (*leader, _UNKNOWN, 0)
+
+
+# ---- what is answered to who forges requests ----
+
+
+def _told_of_forged(name: str, leader: str, asked: _Forged, said: Mapping[str, Any]) -> Told:
+    """Return what is answered, by the kind of request and of refusal."""
+    from_leader = (name, leader, asked.term + 1)
+    code, term = DLedgerResponseCode(said["code"]), said["term"] + 1
+    if "voteResult" in said:
+        return "RefuseCandidate", (name, leader, said["voteResult"])
+    if not asked.kind:
+        return "AnswerHeartbeat", (*from_leader, code.name, term)
+    is_cut = asked.kind == PushType.TRUNCATE.value
+    if code is DLedgerResponseCode.UNEXPECTED_ARGUMENT and not is_cut:
+        first = asked.entries[0] if asked.entries else None
+        if first is not None and first.term > asked.term:
+            return "RefuseTerm", (*from_leader, first.term + 1)
+        return "RefuseMalformed", (*from_leader, 0 if first is None else first.index + 1)
+    if code is _INCONSISTENT and asked.entries:
+        first = asked.entries[0]
+        return "RefuseEntries", (*from_leader, first.index + 1, first.index + 1, first.term + 1)
+    if code is _INCONSISTENT and is_cut:
+        place = asked.pre_log_index + 1
+        return "RefuseTruncate", (*from_leader, place, asked.pre_log_term + 1)
+    return "RefusePush", (*from_leader, code.name, term)

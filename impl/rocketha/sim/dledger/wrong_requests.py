@@ -1,7 +1,8 @@
-"""Requests that come to a member and are for another one, or for a member of another group.
+"""Requests that come to a member and are for another one, or that no member of its group sends.
 
 Who has the address that somebody else had hears what is sent there. Each of these would change
-something in who took it: it is of the present term, or of a larger one.
+something in who took it: it is of the present term, or of a larger one. What is forged is said to
+be of its leader, or of who is no member (`forged_requests`).
 """
 
 from __future__ import annotations
@@ -20,20 +21,20 @@ from rocketha.formats.dledger_requests import (
     VoteRequest,
 )
 from rocketha.sim.dledger.cluster import DLedgerCluster
+from rocketha.sim.dledger.forged_requests import STRANGER, forged_request
 from rocketha.sim.dledger.machine import Member
 from rocketha.sim.engine.faults import Fault
 from rocketha.sim.engine.random_source import Injection
 from rocketha.types import LogIndex, Term
 
-__all__ = ["MisdirectedRequests"]
+__all__ = ["WrongRequests"]
 
 _OTHER_GROUP: Final = "another"
-_STRANGER: Final = "stranger"
 _FAR: Final = LogIndex(10**6)
 
 
-class MisdirectedRequests:
-    """Who takes a member of a group for somebody else."""
+class WrongRequests:
+    """Who takes a member of a group for somebody else, or says so of itself."""
 
     def __init__(self, cluster: DLedgerCluster) -> None:
         """Take the group."""
@@ -41,26 +42,38 @@ class MisdirectedRequests:
 
     def handlers(self) -> dict[Fault, Callable[[Injection], None]]:
         """Return what happens then."""
-        return {Fault.MISDIRECTED_REQUEST: self._misdirect}
+        return {Fault.MISDIRECTED_REQUEST: self._misdirect, Fault.FORGED_REQUEST: self._forge}
 
     def _misdirect(self, injection: Injection) -> None:
         """Let a member hear something that is not for it."""
-        cluster, rng = self._cluster, injection.rng
-        up = cluster.up()
-        if not up:
+        member = self._drawn(injection.rng)
+        if member is None:
             return
-        member = cluster.members[rng.choice(up).id]
-        request = _request(member, rng)
-        cluster.counts.add(Fault.MISDIRECTED_REQUEST)
+        request = _misdirected(member, injection.rng)
+        self._cluster.counts.add(Fault.MISDIRECTED_REQUEST)
         whom = f"{request.remote_id} of group {request.group}"
         name = type(request).__name__
         injection.note(f"{member.config.self_id} hears a {name} that is for {whom}")
         member.ask_from_outside(request)
 
+    def _forge(self, injection: Injection) -> None:
+        """Let a member hear something that no member sends."""
+        member = self._drawn(injection.rng)
+        if member is None:
+            return
+        rng = injection.rng
+        self._cluster.counts.add(Fault.FORGED_REQUEST)
+        injection.note(f"{member.config.self_id} hears what nobody of its group sends")
+        member.when_it_runs(lambda: member.ask_from_outside(forged_request(member, rng)))
 
-def _request(member: Member, rng: Random) -> DLedgerRequest:
+    def _drawn(self, rng: Random) -> Member | None:
+        up = self._cluster.up()
+        return self._cluster.members[rng.choice(up).id] if up else None
+
+
+def _misdirected(member: Member, rng: Random) -> DLedgerRequest:
     config, term = member.config, member.state.elector.member.curr_term
-    others = (*config.others, _STRANGER)
+    others = (*config.others, STRANGER)
     is_of_group = rng.randrange(2) == 0
     base: dict[str, Any] = {
         "group": config.group if is_of_group else _OTHER_GROUP,
