@@ -365,9 +365,7 @@ Revive(p, m) ==
 
 -----------------------------------------------------------------------------
 \* ---- What is missed ----
-
-\* Here is no time: somebody has not done for too long what is to be done.  All of it changes nothing, and
-\* finite models leave it out.
+\* Here is no time: somebody has left undone what is to be done.  It changes nothing, and no finite model has it.
 
 \* The slave asks which masters there are,
 NoAsk ==
@@ -378,6 +376,12 @@ NoAsk ==
 \* takes what it hears of them,
 NoLearn ==
   /\ ~up
+
+  /\ UNCHANGED vars
+
+\* acts if it hears that it has the smallest brokerId, and not if it hears of a smaller one,
+NoAct(is) ==
+  /\ ~up \/ acts = is
 
   /\ UNCHANGED vars
 
@@ -404,9 +408,27 @@ GiveUnheld(p) ==
 
   /\ UNCHANGED vars
 
-\* While it acts it refuses an ACK at once only where no master may have it.
+\* While it acts it refuses an ACK at once only where no master may have it; released: it never does,
 RefuseAck(p) ==
-  /\ ~up \/ ~acts \/ ckAt[p] = None \/ \A m \in Targets : ~MayAck(p, m)
+  /\ ~up \/ ~acts \/ ckAt[p] = None \/ (~Released /\ \A m \in Targets : ~MayAck(p, m))
+
+  /\ UNCHANGED vars
+
+\* and says without sending it that it is stored, where there is nobody to send it to.
+SkipAck(p) ==
+  /\ Released /\ Targets = {}
+
+  /\ UNCHANGED vars
+
+\* It refuses a pop, or an ACK, only where no master has said that it has the check point, or the ACK.
+Deny(p, is) ==
+  /\ IF is = "ck" THEN ckAt[p] = None ELSE ackAt[p] = {}
+
+  /\ UNCHANGED vars
+
+\* It waits for the answer to a put.
+WaitFor(r) ==
+  /\ up /\ IsUnder(r)
 
   /\ UNCHANGED vars
 
@@ -453,11 +475,11 @@ NoWord(h) ==
   /\ UNCHANGED vars
 
 Missed ==
-  \/ NoAsk \/ NoLearn \/ NoSave \/ LeaveConsumer
-  \/ \E r \in Record : NoPut(r) \/ \E m \in Master : NoAnswer(r, m)
+  \/ NoAsk \/ NoLearn \/ NoSave \/ LeaveConsumer \/ \E is \in BOOLEAN : NoAct(is)
+  \/ \E r \in Record : NoPut(r) \/ WaitFor(r) \/ \E m \in Master : NoAnswer(r, m)
   \/ \E h \in Half : NoWord(h) \/ \E m \in Master : NoCheck(h, m)
-  \/ \E p \in Pop : GiveUnheld(p) \/ RefuseAck(p) \/ \E m \in Master : NoRevive(p, m)
-  \/ \E m \in Master : NoSign(m) \/ NoFlush(m) \/ NoPlace(m)
+  \/ \E p \in Pop : GiveUnheld(p) \/ RefuseAck(p) \/ SkipAck(p) \/ \E is \in {"ck", "ack"} : Deny(p, is)
+  \/ \E m \in Master : NoSign(m) \/ NoFlush(m) \/ NoPlace(m) \/ \E p \in Pop : NoRevive(p, m)
 
 -----------------------------------------------------------------------------
 Next ==

@@ -5,6 +5,8 @@
 |-----------------------|--------------------------------------------------------------------------|
 | routes asked          | a period after the last answer, or when it waits no longer               |
 | routes taken          | in the step in which it hears which masters there are: it knows these    |
+| group taken           | in the step in which it hears who has the smallest brokerId of its       |
+|                       | group: it acts if that is it                                             |
 | what is due is put    | the first record that is not passed, in its service's next turn, if the  |
 |                       | slave acts and there is a master to put it to                            |
 | failures waited out   | what has failed is not put again before its pause is over                |
@@ -41,9 +43,9 @@ from rocketha.formats.pop_messages import is_revive_topic
 from rocketha.obligations.escape_masters import MASTERS_AND_PRODUCERS, log_items, stores_said
 from rocketha.obligations.escape_refusals import REFUSALS
 from rocketha.obligations.obligation import Due, Obligation, RecordedRun, due_in_step
-from rocketha.obligations.seen import Seen, changed_tables, seen_of
+from rocketha.obligations.seen import Seen, changed_tables, members_heard, seen_of
 from rocketha.recording.record import RESPONSE, STARTED, STOPPED, SentMessage
-from rocketha.types import TimestampMs
+from rocketha.types import BrokerId, TimestampMs
 
 __all__ = ["ESCAPE"]
 
@@ -121,6 +123,21 @@ def _routes_taken(run: RecordedRun) -> Iterator[Due]:
         for message in one.messages:
             if message.code == NameServerCode.GET_ROUTEINFO_BY_TOPIC:
                 asked = message.id
+
+
+def _group_taken(run: RecordedRun) -> Iterator[Due]:
+    slave = _slave(run)
+    for one in slave.seen:
+        smallest = [min(group) for group in members_heard(run, one)]
+        for name in one.record.received:
+            notice = run.messages.get(name)
+            if notice is not None and notice.code == NameServerCode.NOTIFY_MIN_BROKER_ID_CHANGE:
+                smallest.append(BrokerId(int(notice.fields["minBrokerId"])))
+        for broker in smallest:
+            acts = broker == slave.settings["own_id"]
+            what = f"{'act' if acts else 'not act'}, as {broker} is the smallest"
+            done = one.state["acts"] == acts
+            yield due_in_step(one.record, what, is_done=done, of="acts" if acts else "")
 
 
 def _masters_of(answer: SentMessage) -> set[str]:
@@ -398,6 +415,7 @@ def _pops_held(run: RecordedRun) -> Iterator[Due]:
 ESCAPE: Final = (
     Obligation(name="routes asked", dues=_routes_asked),
     Obligation(name="routes taken", dues=_routes_taken),
+    Obligation(name="group taken", dues=_group_taken),
     Obligation(name="what is due is put", dues=_due_is_put),
     Obligation(name="failures waited out", dues=_failures_waited_out),
     Obligation(name="puts in full", dues=_puts_in_full),

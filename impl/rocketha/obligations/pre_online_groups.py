@@ -7,20 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Final
 
-from rocketha.formats.broker_member_group import BrokerMemberGroup
-from rocketha.formats.name_server_codec import pull_name_server_reply
-from rocketha.formats.name_server_codes import NameServerCode
 from rocketha.obligations.obligation import Due, RecordedRun, due_in_step
 from rocketha.obligations.pre_online_brokers import slaves
-from rocketha.obligations.seen import Seen, answer_in
-from rocketha.recording.record import RESPONSE, STOPPED
-from rocketha.types import MASTER, BrokerId
+from rocketha.obligations.seen import Seen, members_heard
+from rocketha.recording.record import STOPPED
+from rocketha.types import MASTER
 
 __all__ = ["groups_taken", "hears_that_its_master_is_gone", "masters_forgotten"]
-
-_CODE: Final = NameServerCode.GET_BROKER_MEMBER_GROUP
 
 
 def groups_taken(run: RecordedRun) -> Iterator[Due]:
@@ -28,7 +22,7 @@ def groups_taken(run: RecordedRun) -> Iterator[Due]:
     for broker in slaves(run):
         own = broker.settings["broker_id"]
         for one in broker.seen:
-            for group in _heard(run, one):
+            for group in members_heard(run, one):
                 acts = one.state["serves"]
                 copies = one.state["master_address"] is not None
                 done = acts == (min(group) == own) and (MASTER in group or not copies)
@@ -49,18 +43,4 @@ def masters_forgotten(run: RecordedRun) -> Iterator[Due]:
 def hears_that_its_master_is_gone(run: RecordedRun, seen: Seen) -> bool:
     """Tell whether a slave hears that who is its master is not in the group."""
     had_master = seen.before.get("master_address") is not None
-    return had_master and any(MASTER not in group for group in _heard(run, seen))
-
-
-def _heard(run: RecordedRun, seen: Seen) -> Iterator[frozenset[BrokerId]]:
-    """Yield who is in the group, as a name server says to a broker that hears it."""
-    for received in seen.record.received:
-        asked, answer = (
-            run.messages.get(received.removesuffix(RESPONSE)),
-            run.messages.get(received),
-        )
-        if received.endswith(RESPONSE) and asked is not None and asked.code == _CODE:
-            assert answer is not None
-            group = pull_name_server_reply(answer_in(answer), _CODE).answer
-            if isinstance(group, BrokerMemberGroup) and group.addresses:
-                yield frozenset(group.addresses)
+    return had_master and any(MASTER not in group for group in members_heard(run, seen))

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
+from rocketha.formats.broker_member_group import BrokerMemberGroup
+from rocketha.formats.name_server_codec import pull_name_server_reply
+from rocketha.formats.name_server_codes import NameServerCode
 from rocketha.formats.offset_tables import TableKind
 from rocketha.formats.remoting_command import FLAG_RESPONSE, RemotingCommand
 from rocketha.obligations.obligation import Due, RecordedRun, due_in_step, time_ms
-from rocketha.recording.record import STARTED, STOPPED, NodeRecord, SentMessage
-from rocketha.types import TimestampMs
+from rocketha.recording.record import RESPONSE, STARTED, STOPPED, NodeRecord, SentMessage
+from rocketha.types import BrokerId, TimestampMs
 
-__all__ = ["Seen", "answer_in", "changed_tables", "seen_of"]
+__all__ = ["Seen", "answer_in", "changed_tables", "members_heard", "seen_of"]
+
+_MEMBERS: Final = NameServerCode.GET_BROKER_MEMBER_GROUP
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,18 @@ def answer_in(message: SentMessage) -> RemotingCommand:
         ext_fields=message.fields,
         body=(message.body or "").encode(),
     )
+
+
+def members_heard(run: RecordedRun, seen: Seen) -> Iterator[frozenset[BrokerId]]:
+    """Yield who is in the group, as a name server says to a broker that hears it."""
+    for received in seen.record.received:
+        asked = run.messages.get(received.removesuffix(RESPONSE))
+        answer = run.messages.get(received)
+        if received.endswith(RESPONSE) and asked is not None and asked.code == _MEMBERS:
+            assert answer is not None
+            group = pull_name_server_reply(answer_in(answer), _MEMBERS).answer
+            if isinstance(group, BrokerMemberGroup) and group.addresses:
+                yield frozenset(group.addresses)
 
 
 def changed_tables(seen: list[Seen], kind: TableKind) -> Iterator[Due]:

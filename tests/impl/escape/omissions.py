@@ -14,18 +14,44 @@ from rocketha.runtime.effects import AppendMessage, Respond
 from rocketha.runtime.events import RequestArrived
 
 __all__ = [
+    "accepts_at_once",
+    "denies_pops",
     "gives_without_a_check_point",
     "learns_nothing",
     "leaves_a_place_free",
     "leaves_signs_unanswered",
+    "never_acts",
     "refuses_acks",
     "takes_no_end",
+    "waits_for_what_is_answered",
 ]
 
 
 def gives_without_a_check_point(patch: pytest.MonkeyPatch) -> None:
     """Give a consumer what it pops, whatever the master says of the check point."""
     patch.setattr(pops, "is_put_ok", lambda _: True)
+
+
+def accepts_at_once(patch: pytest.MonkeyPatch) -> None:
+    """Tell a consumer that its ACK is stored, and send it to nobody."""
+    accepted: Any = vars(pops)["_accepted"]
+    patch.setattr(pops, "acknowledge", lambda state, event, **_: accepted(state, event.request))
+
+
+def denies_pops(patch: pytest.MonkeyPatch) -> None:
+    """Give a consumer nothing, whatever the master says of the check point."""
+    patch.setattr(pops, "is_put_ok", lambda _: False)
+
+
+def never_acts(patch: pytest.MonkeyPatch) -> None:
+    """Stay what it is, whatever it hears of its group."""
+    whole: Any = vars(slave)["_act"]
+
+    def act(state: Any, event: Any, *, now_ms: Any) -> Any:
+        done = whole(state, event, now_ms=now_ms)
+        return replace(done, state=replace(done.state, acts=state.acts), action=None)
+
+    patch.setattr(slave, "_act", act)
 
 
 def learns_nothing(patch: pytest.MonkeyPatch) -> None:
@@ -60,3 +86,15 @@ def leaves_a_place_free(event: Any, one: Any) -> Any:
 def refuses_acks(patch: pytest.MonkeyPatch) -> None:
     """Know of no master that may have an ACK."""
     patch.setattr(pops, "_takers", lambda *_: [])
+
+
+def waits_for_what_is_answered(patch: pytest.MonkeyPatch) -> None:
+    """Wait for the answer to a put that has come, too, until the next one of the service comes."""
+    whole: Any = vars(slave)["heard_put"]
+
+    def heard_put(state: Any, reference: Any, command: Any, *, now_ms: Any) -> Any:
+        done, at = whole(state, reference, command, now_ms=now_ms), reference[1]
+        waits = replace(done.state.services[at], under=state.services[at].under)
+        return replace(done, state=done.state.with_service(at, waits))
+
+    patch.setattr(slave, "heard_put", heard_put)

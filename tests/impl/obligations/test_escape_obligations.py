@@ -49,6 +49,7 @@ from tests.impl.escape.omissions import (
     learns_nothing,
     leaves_a_place_free,
     leaves_signs_unanswered,
+    never_acts,
     takes_no_end,
 )
 from tests.impl.omissions import Patch, changes, drops, sleeps
@@ -233,6 +234,7 @@ OMISSIONS: Final[list[tuple[str, Patch]]] = [
     ("routes taken", learns_nothing),
     ("routes taken", _takes_any_group_that_may_be_written_to),
     ("routes taken", _takes_whoever_is_shown_as_master),
+    ("group taken", never_acts),
     ("what is due is put", sleeps(SlaveCore, ServeDue)),
     ("failures waited out", _puts_again_at_once),
     ("puts in full", changes(SlaveCore, _puts_half_messages_as_others)),

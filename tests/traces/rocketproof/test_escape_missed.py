@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import replace
+from typing import Any, Final
 
 import pytest
 
@@ -10,6 +11,7 @@ from rocketha.escape.events import CheckDue, PersistDue, PoppedHere, ReviveDue, 
 from rocketha.escape.master import MasterCore
 from rocketha.escape.producer import ProducerCore
 from rocketha.escape.slave import SlaveCore
+from rocketha.formats.broker_requests import BrokerResponse
 from rocketha.recording.record import RecordError
 from rocketha.runtime.effects import RequestFlush, Respond, SendOneWay
 from rocketha.runtime.events import LogFlushed, ResponseArrived
@@ -18,12 +20,16 @@ from rocketha.sim.engine.random_source import UNRESTRICTED
 from rocketproof.protocols import PROTOCOLS
 from rocketproof.schedule import Scheduled
 from tests.impl.escape.omissions import (
+    accepts_at_once,
+    denies_pops,
     gives_without_a_check_point,
     learns_nothing,
     leaves_a_place_free,
     leaves_signs_unanswered,
+    never_acts,
     refuses_acks,
     takes_no_end,
+    waits_for_what_is_answered,
 )
 from tests.impl.omissions import Patch, changes, drops, sleeps
 from tests.source_files import ROOT
@@ -32,16 +38,27 @@ from tlatrace.judgement.verdict import Conforms, Diverges
 from tlatrace.trace import Trace
 
 PROTOCOL: Final = "escape"
+
+
+def _denies_acks(event: Any, one: Any) -> Any:
+    is_ack = isinstance(event, ResponseArrived) and isinstance(one, Respond) and not one.body
+    return replace(one, code=BrokerResponse.SYSTEM_ERROR) if is_ack else one
+
+
 SEEDS: Final = range(6)
 OMISSIONS: Final[dict[str, Patch]] = {
     "NoAsk": sleeps(SlaveCore, RouteDue, when=lambda state: state.acts),
     "NoLearn": learns_nothing,
+    "NoAct": never_acts,
     "NoPut": sleeps(SlaveCore, ServeDue),
     "NoSave": sleeps(SlaveCore, PersistDue),
     "LeaveConsumer": drops(SlaveCore, Respond, after=ResponseArrived),
     "GiveUnheld": gives_without_a_check_point,
     "NoSign": changes(MasterCore, leaves_signs_unanswered),
     "RefuseAck": refuses_acks,
+    "Deny": denies_pops,
+    "SkipAck": accepts_at_once,
+    "WaitFor": waits_for_what_is_answered,
     "NoPlace": changes(MasterCore, leaves_a_place_free),
     "NoFlush": drops(MasterCore, RequestFlush, after=PoppedHere),
     "NoAnswer": drops(MasterCore, Respond, after=LogFlushed),
@@ -66,6 +83,21 @@ def test_what_is_missed_is_no_behaviour(action: str, monkeypatch: pytest.MonkeyP
         for seed in SEEDS
         for one in judged(traces_of(seed))
     )
+
+
+def test_an_ack_that_is_refused_though_a_master_has_it_is_no_behaviour(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    changes(SlaveCore, _denies_acks)(monkeypatch)
+
+    denied = [trace for seed in SEEDS for trace in traces_of(seed)]
+    verdicts = judged(denied)
+
+    assert ("Deny", "ack") in {
+        (one.action, trace.events[one.step].params[-1])
+        for trace, one in zip(denied, verdicts, strict=True)
+        if isinstance(one, Diverges) and trace.events[one.step].params
+    }
 
 
 def test_who_does_not_take_it_that_a_half_message_has_ended_is_no_behaviour(

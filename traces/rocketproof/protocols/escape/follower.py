@@ -85,6 +85,10 @@ class EscapeFollower:
         """What a put is called -> how it was answered."""
         self._unread: dict[tuple[str, int], int] = {}
         """Master and half message -> how many of it lie there that may still be made readable."""
+        self._waits_on: frozenset[int] = frozenset()
+        """Records for which the slave waits, though it has heard what became of them."""
+        self._pop_puts: dict[str, tuple[str, str]] = {}
+        """What a put of a pop is called -> the pop, and whether it is a check point or an ACK."""
         self._pops: dict[str, str] = {}
         """The name of a pop -> what the specification calls it."""
 
@@ -117,6 +121,7 @@ class EscapeFollower:
             forgotten.clear()
         world.saved = saved.get(self._kind, 0)
         self._current.clear()
+        self._waits_on = frozenset()
         self._tell(self._layout.slave, "Stop")
 
     def slave_steps(
@@ -137,8 +142,10 @@ class EscapeFollower:
             self._begin()
             return
         node = self._layout.slave
+        stored = set()
         for message in received:
             self._hears(world, message)
+            stored |= self._stored_of_pop(message)
         if seen.acts != world.acts:
             world.acts = seen.acts
             self._tell(node, "Act", seen.acts)
@@ -149,7 +156,7 @@ class EscapeFollower:
         for one in sent:
             if one.code == BrokerCode.SEND_MESSAGE_V2:
                 self._sends(world, one)
-        self._gives_up(world, seen.waits.get(self._kind, frozenset()))
+        self._waits(world, seen.waits.get(self._kind, frozenset()))
         self._appends(world, seen.log)
         while world.progress < seen.progress.get(self._kind, 0):
             world.progress += 1
@@ -159,6 +166,9 @@ class EscapeFollower:
             self._tell(node, "Save")
         for answer in told:
             self._answers(world, answer, at_once=is_asked)
+            for pop, tail in sorted(stored):
+                if answer.code != BrokerResponse.SUCCESS and answer.is_ack == (tail == "ack"):
+                    self._tell(node, "Deny", pop, tail)
 
     def _hears(self, world: World, message: str) -> None:
         """Take the answer to a put, unless the slave has put its record again since."""
@@ -175,10 +185,19 @@ class EscapeFollower:
             world.failed.add(record)
             self._tell(self._layout.slave, "FailPut", record, master)
 
-    def _gives_up(self, world: World, waits: frozenset[int]) -> None:
-        """Take that the slave waits for the answers to some puts no longer."""
+    def _stored_of_pop(self, message: str) -> set[tuple[str, str]]:
+        """Return the pop whose check point, or ACK, a master says to have; nothing, if none is."""
+        put = message.removesuffix(RESPONSE)
+        is_stored = put in self._pop_puts and self._codes.get(put) == BrokerResponse.SUCCESS
+        return {self._pop_puts[put]} if is_stored else set()
+
+    def _waits(self, world: World, waits: frozenset[int]) -> None:
+        """Take for which puts the slave waits: some it gives up, and none is answered."""
         for record in sorted(self._current.keys() - waits):
             self._fails(world, record)
+        for record in sorted(waits - self._current.keys() - self._waits_on):
+            self._tell(self._layout.slave, "WaitFor", record)
+        self._waits_on = waits - self._current.keys()
 
     def _fails(self, world: World, record: int) -> None:
         _, master = self._puts[self._current.pop(record)]
@@ -194,7 +213,7 @@ class EscapeFollower:
         name, _, tail = key.rpartition("@")
         if tail in _TAILS and name:
             if self._kind is TraceKind.POPS:
-                self._sends_of_pop(world, name, tail, master)
+                self._pop_puts[message.id] = self._sends_of_pop(world, name, tail, master), tail
             return
         record = self._numbers.get(key)
         if record is None:
@@ -208,7 +227,7 @@ class EscapeFollower:
         world.failed.discard(record)
         self._tell(self._layout.slave, "Put", record, master)
 
-    def _sends_of_pop(self, world: World, name: str, tail: str, master: str) -> None:
+    def _sends_of_pop(self, world: World, name: str, tail: str, master: str) -> str:
         if name not in self._pops and tail == "ck":
             self._pops[name] = pop_id(len(self._pops) + 1)
         pop = self._pop(name)
@@ -216,6 +235,7 @@ class EscapeFollower:
             world.pop_sent.add((pop, master, tail))
             action = "CheckPoint" if tail == "ck" else "Acknowledge"
             self._tell(self._layout.slave, action, pop, master)
+        return pop
 
     def _appends(self, world: World, log: Sequence[LogItem]) -> None:
         """Take what was appended to the slave's own log."""
@@ -231,6 +251,8 @@ class EscapeFollower:
         if self._kind is not TraceKind.POPS or not answer.is_ack:
             return
         pop = self._pop(answer.pop)
+        if answer.code == BrokerResponse.SUCCESS and at_once:
+            self._tell(self._layout.slave, "SkipAck", pop)
         if answer.code == BrokerResponse.SUCCESS and pop not in world.accepted:
             world.accepted.add(pop)
             self._tell(self._layout.slave, "Accept", pop)
@@ -358,6 +380,8 @@ class EscapeFollower:
         match action:
             case "NoAsk" | "NoLearn":
                 return ()
+            case "NoAct":
+                return (bool(of),)
             case "NoSign" | "NoFlush" | "NoPlace":
                 return (node,)
             case "LeaveConsumer" if self._kind is TraceKind.POPS:

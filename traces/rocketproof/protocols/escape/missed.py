@@ -4,6 +4,7 @@
 |----------------------|----------------------------------------------|--------------------------|
 | routes asked         | NoAsk                                        | all                      |
 | routes taken         | NoLearn                                      | all                      |
+| group taken          | NoAct                                        | all                      |
 | what is due is put   | NoPut: the first record that is not passed   | its service              |
 | what is passed stays | NoSave                                       | its service              |
 | consumers answered   | LeaveConsumer                                | pops                     |
@@ -39,6 +40,7 @@ __all__ = ["MISSED", "Late", "MissedOfEscape"]
 _ACTIONS: Final = {
     "routes asked": "NoAsk",
     "routes taken": "NoLearn",
+    "group taken": "NoAct",
     "what is due is put": "NoPut",
     "what is passed stays": "NoSave",
     "consumers answered": "LeaveConsumer",
