@@ -218,6 +218,13 @@ class MemoryDisk:
         """Make the names in a directory durable."""
         self._keep_names(self._unsynced_names.pop(directory, []))
 
+    def write_back(self) -> None:
+        """Make all durable that can be, as an operating system may do at any time."""
+        for file in self._files():
+            file.sync()
+        for directory in list(self._unsynced_names):
+            self.fsync_dir(directory)
+
     def rename(self, src: str, dst: str) -> None:
         """Give a file another name in its directory, in the place of a file that has it.
 

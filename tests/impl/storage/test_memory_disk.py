@@ -31,6 +31,20 @@ def test_what_was_synchronized_survives() -> None:
     assert (disk.read("a"), cut, disk.unsynced) == (b"old", PowerCut(), 0)
 
 
+def test_what_was_written_back_survives_but_for_what_is_taken_for_clean() -> None:
+    disk = _durable()
+    disk.write("a", 0, b"lost")
+    disk.fail_fsync("a")
+    disk.write("b", 0, b"kept")
+    disk.rename("b", "c")
+
+    disk.write_back()
+    cut = disk.lose_unsynced()
+
+    assert (disk.names(""), cut, disk.unsynced) == (("a", "c"), PowerCut(), 0)
+    assert (disk.read("a"), disk.read("c")) == (b"old", b"kept")
+
+
 def test_a_write_that_was_not_synchronized_is_lost() -> None:
     disk = _durable()
     disk.write("a", 0, b"new and longer")

@@ -118,6 +118,16 @@ def test_runs_of_other_groups_conform(brokers: int) -> None:
 
 
 @pytest.mark.java
+def test_what_counts_as_done_is_not_lost_in_the_start_that_follows() -> None:
+    """Seed 22: a disk fails behind the rename of a new term, and in that start, with the power."""
+    run = PROTOCOLS[PROTOCOL].run(22, SimOptions(brokers=5))
+
+    assert dict(run.report.faults)["disk-error"] > 1
+    (verdict,) = judged([run.trace])
+    assert isinstance(verdict, Conforms), str(verdict)
+
+
+@pytest.mark.java
 def test_a_change_that_is_not_shown_is_missed_whatever_it_is(traces: list[Trace]) -> None:
     trace = traces[0]
     variables = sorted(trace.events[0].state or {})

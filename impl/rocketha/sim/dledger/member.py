@@ -162,6 +162,8 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
         """Its next start ends in the middle."""
         self._powers_off = False
         """Its machine loses power right after its next start."""
+        self._counts_as_done = False
+        """The effect in which its disk has failed does, though only a start makes it durable."""
         self._left: MemoryDisk | None = None
         """What its disk has, as its log was thrown away in a start that has ended in the middle."""
         self._surviving = SurvivingFiles(machine.disk, STORE, self.files)
@@ -222,7 +224,7 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
         options = replace(STORE, discard_damaged_log=node.is_damaged)
         with self._damaged_by_bugs():
             node.opened = DLedgerFiles.open(node.device, options, machine)
-        node.is_damaged = False
+        node.is_damaged = self._counts_as_done = False
         store = node.opened.store
         return node_started(
             self.config,
@@ -281,6 +283,8 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
         self._cluster.counts.add(struck.fault)
         self._powers_off = _is_kept_in_memory(struck)
         if struck.ending.end is not Fault.PROCESS_CRASH:
+            if self._counts_as_done:  # so its operating system has written it meanwhile
+                self.machine.disk.write_back()
             is_torn = struck.ending.end is Fault.TORN_WRITE
             self.machine.lose_power(struck.ending.rng if is_torn else None)
 
@@ -414,6 +418,7 @@ class LedgerMember(CallingNode[S, H, A], ABC, Generic[S, H, A]):
         with self._damaged_by_bugs():
             is_done = is_done_on(machine.disk, effect, before, STORE, self.new_machine)
         machine.opened = before
+        self._counts_as_done = is_done
         if is_done:
             self.host.perform(effect, step.action)
         self._end(replace(step, rest=tuple(rest)), is_shown=is_done or bool(step.done))
