@@ -70,7 +70,7 @@ SendSnapshot(n, l, t, i, e) ==
 PushAnswers == {"SUCCESS", "EXPIRED_TERM", "TERM_NOT_READY", "INCONSISTENT_LEADER", "NOT_FOLLOWER",
                 "NEWER_INSTALL_SNAPSHOT_REQUEST_EXIST", "UNKNOWN_MEMBER", "UNEXPECTED_MEMBER"}
 
-\* Who is no member (None) leads nobody, nor does it hear itself.
+\* Who is no member (None) leads nobody, and no member hears heartbeats of its own.
 HeartbeatAnswer(m, l, t) ==
   IF l = None THEN "UNKNOWN_MEMBER" ELSE IF l = m THEN "UNEXPECTED_MEMBER"
   ELSE IF t < term[m] THEN "EXPIRED_TERM" ELSE IF t > term[m] THEN "TERM_NOT_READY"
@@ -130,8 +130,8 @@ AcknowledgePush(m, t, i) ==
   /\ UNCHANGED vars
 
 \* Entries i to j, the first of which is of term e, do not go behind what it has of its leader, or are others.
-RefuseEntries(m, l, t, i, j, e) ==
-  /\ IsOfLeader(m, l, t)
+RefuseEntries(m, l, t, i, j, e, a) ==
+  /\ IsOfLeader(m, l, t) /\ a = t
   /\ \/ i > same[m] + 1 \/ (j > same[m] /\ same[m] # End(m))
      \/ i \in (base[m] + 1)..same[m] /\ log[m][i].term # e
 
@@ -139,22 +139,22 @@ RefuseEntries(m, l, t, i, j, e) ==
 
 \* It cannot cut before entry i, or does not know what is before that; or that is committed, and its leader does
 \* not say (0) of which term e it is.
-RefuseTruncate(m, l, t, i, e) ==
-  /\ IsOfLeader(m, l, t)
+RefuseTruncate(m, l, t, i, e, a) ==
+  /\ IsOfLeader(m, l, t) /\ a = t
   /\ i <= base[m] \/ AckIndex(m) < i - 1 \/ (e = 0 /\ i <= commit[m])
 
   /\ UNCHANGED vars
 
 \* What no leader sends: no entries (0) or a snapshot as if it were a push, or an entry i that is too large.
-RefuseMalformed(m, l, t, i) ==
-  /\ IsOfLeader(m, l, t)
+RefuseMalformed(m, l, t, i, a) ==
+  /\ IsOfLeader(m, l, t) /\ a = t
   /\ i \in {0, End(m) + 1}
 
   /\ UNCHANGED vars
 
 \* Its leader cannot have an entry of term e behind those that m has.
-RefuseTerm(m, l, t, e) ==
-  /\ IsOfLeader(m, l, t)
+RefuseTerm(m, l, t, e, a) ==
+  /\ IsOfLeader(m, l, t) /\ a = t
   /\ e > t \/ e < TermAt(m, End(m))
 
   /\ UNCHANGED vars
@@ -194,8 +194,8 @@ RefuseClient(n, r, w) ==
 \* ---- What is told to a candidate l that is no member (None), or m itself ----
 
 StrangeCandidates == {"REJECT_UNKNOWN_LEADER", "REJECT_UNEXPECTED_LEADER"}
-RefuseCandidate(m, l, r) ==
-  /\ l \in {m, None}
+RefuseCandidate(m, l, r, a) ==
+  /\ l \in {m, None} /\ a = term[m]
   /\ r = IF l = m THEN "REJECT_UNEXPECTED_LEADER" ELSE "REJECT_UNKNOWN_LEADER"
 
   /\ UNCHANGED vars
@@ -404,11 +404,11 @@ SaysElse(n) ==
   \/ \E t, i \in Nat : AcknowledgePush(n, t, i)
   \/ \E l \in Node, t \in Nat : SendHeartbeat(n, l, t) \/ TakeCommit(n, l, t)
   \/ \E l \in Node, t, i \in Nat : SendCommit(n, l, t, i) \/ KnowCommit(n, l, t, i)
-  \/ \E l \in Node, t, i, e \in Nat : RefuseTruncate(n, l, t, i, e)
-  \/ \E l \in Node, t, e \in Nat : RefuseMalformed(n, l, t, e) \/ RefuseTerm(n, l, t, e)
-  \/ \E l \in Node \cup {None}, r \in StrangeCandidates : RefuseCandidate(n, l, r)
+  \/ \E l \in Node, t, i, e, a \in Nat : RefuseTruncate(n, l, t, i, e, a)
+  \/ \E l \in Node, t, e, a \in Nat : RefuseMalformed(n, l, t, e, a) \/ RefuseTerm(n, l, t, e, a)
+  \/ \E l \in Node \cup {None}, r \in StrangeCandidates, a \in Nat : RefuseCandidate(n, l, r, a)
   \/ \E l \in Node, t, i, j \in Nat : SendSnapshot(n, l, t, i, j) \/ FindSame(n, l, t, i, j)
-  \/ \E l \in Node, t, i, j, e \in Nat : RefuseEntries(n, l, t, i, j, e)
+  \/ \E l \in Node, t, i, j, e, a \in Nat : RefuseEntries(n, l, t, i, j, e, a)
   \/ \E l \in Node, t, c, i, e \in Nat : SendCompare(n, l, t, c, i, e)
   \/ \E l, m \in Node, t, c, i, e \in Nat : SendTruncate(n, l, t, c, i, e, m)
   \/ \E l \in Node, t, c, i, j, e \in Nat : SendEntries(n, l, t, c, i, j, e)

@@ -420,7 +420,7 @@ SkipAck(p) ==
 
   /\ UNCHANGED vars
 
-\* It refuses a pop, or an ACK, only where no master has said that it has the check point, or the ACK.
+\* It refuses a pop, or an ACK, though a master has just said that it has the check point, or the ACK: it has none.
 Deny(p, is) ==
   /\ IF is = "ck" THEN ckAt[p] = None ELSE ackAt[p] = {}
 

@@ -11,7 +11,7 @@
 |                     | the term begins that it has instead; what is on the disk, when it is there |
 | commits learned     | what the leader has committed and the member has of its log                |
 | misdirected refused | what is for another member, or another group, changes nothing              |
-| forged refused      | nor does what no member sends, in the name of its leader or of a stranger  |
+| forged refused      | nor does what no member sends, whoever it says that it is                  |
 
 What a follower answers to pushes of the older generation is asked for only where it refuses them.
 
@@ -60,9 +60,9 @@ def answers_of(turn: Turn, settings: Mapping[str, Any]) -> Iterator[tuple[str, b
     heard, wrong = turn.heard, misdirected(turn, settings)
     if wrong is not None:
         yield MISDIRECTED, _is_refused(turn, wrong)
-    false = forged(turn, settings)
-    if false is not None:
-        owed = _owed(turn, false, settings)
+    lie = forged(turn, settings)
+    if lie is not None:
+        owed = _owed(turn, lie, settings)
         yield FORGED, _changes_nothing(turn) and _says(_of_outsider(turn), owed)
     if heard is None or turn.event != "RequestArrived":
         return

@@ -356,8 +356,8 @@ class Times(Deadlines):
 
     def _operators(self, turn: Turn) -> None:
         """Who wants another leader hears how that went, or that it took too long."""
-        is_other = misdirected(turn, self.settings) or forged(turn, self.settings)
-        if is_other is not None or turn.event in INQUIRIES:
+        other = misdirected(turn, self.settings) or forged(turn, self.settings)
+        if other is not None or turn.event in INQUIRIES:
             return
         answers = [one["body"] for one in turn.answered if one["is"] == "OutsiderTold"]
         asked = [one["is"] for one in turn.records[0].heard if isinstance(one, dict)]

@@ -186,7 +186,7 @@ def misdirected(turn: Turn, settings: Mapping[str, Any]) -> Mapping[str, Any] | 
 
 
 def forged(turn: Turn, settings: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return the request that began a turn, if none of its group has sent it in a member's name."""
+    """Return the request that began a turn, if it is one of members, and came from outside."""
     asked = _from_outside(turn)
     is_forged = asked is not None and asked["is"] in FORGED and _is_own(turn, asked, settings)
     return asked if is_forged else None

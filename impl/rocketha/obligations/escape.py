@@ -5,8 +5,8 @@
 |-----------------------|--------------------------------------------------------------------------|
 | routes asked          | a period after the last answer, or when it waits no longer               |
 | routes taken          | in the step in which it hears which masters there are: it knows these    |
-| group taken           | in the step in which it hears who has the smallest brokerId of its       |
-|                       | group: it acts if that is it                                             |
+| group taken           | in the step in which it hears who is in its group: it acts if it has the |
+|                       | smallest brokerId                                                        |
 | what is due is put    | the first record that is not passed, in its service's next turn, if the  |
 |                       | slave acts and there is a master to put it to                            |
 | failures waited out   | what has failed is not put again before its pause is over                |
@@ -45,7 +45,7 @@ from rocketha.obligations.escape_refusals import REFUSALS
 from rocketha.obligations.obligation import Due, Obligation, RecordedRun, due_in_step
 from rocketha.obligations.seen import Seen, changed_tables, members_heard, seen_of
 from rocketha.recording.record import RESPONSE, STARTED, STOPPED, SentMessage
-from rocketha.types import BrokerId, TimestampMs
+from rocketha.types import TimestampMs
 
 __all__ = ["ESCAPE"]
 
@@ -128,12 +128,7 @@ def _routes_taken(run: RecordedRun) -> Iterator[Due]:
 def _group_taken(run: RecordedRun) -> Iterator[Due]:
     slave = _slave(run)
     for one in slave.seen:
-        smallest = [min(group) for group in members_heard(run, one)]
-        for name in one.record.received:
-            notice = run.messages.get(name)
-            if notice is not None and notice.code == NameServerCode.NOTIFY_MIN_BROKER_ID_CHANGE:
-                smallest.append(BrokerId(int(notice.fields["minBrokerId"])))
-        for broker in smallest:
+        for broker in map(min, members_heard(run, one)):
             acts = broker == slave.settings["own_id"]
             what = f"{'act' if acts else 'not act'}, as {broker} is the smallest"
             done = one.state["acts"] == acts

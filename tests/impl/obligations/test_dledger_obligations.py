@@ -27,6 +27,7 @@ from rocketha.dledger.state import (
 from rocketha.dledger.transfer import check_preferred_leader, hear_of_transfer
 from rocketha.known_bugs import NO_BUGS, Bug, Bugs
 from rocketha.obligations.dledger import DLEDGER, _all_dues
+from rocketha.obligations.dledger_turns import FORGED
 from rocketha.obligations.obligation import RecordedRun, check_obligations
 from rocketha.recording.record import STARTED, NodeHeader, NodeRecord, SentMessage
 from rocketha.sim.dledger import member
@@ -141,6 +142,13 @@ def in_other_words(record: NodeRecord) -> NodeRecord:
     return msgspec.structs.replace(record, answered=tuple(answered))
 
 
+def believing(record: NodeRecord) -> NodeRecord:
+    """Let it take what it refuses for news of a larger term."""
+    hears = any(isinstance(one, dict) and one.get("is") in FORGED for one in record.heard)
+    state = {**record.state, "known": 61} if hears else record.state
+    return msgspec.structs.replace(record, state=state)
+
+
 def telling(this: str, instead: str) -> Change:
     """Let a client hear something else."""
 
@@ -222,6 +230,8 @@ VOTE, HEART_BEAT, PUSH = 51001, 51002, 51004
         ("misdirected refused", in_other_words),
         ("forged refused", unanswered),
         ("forged refused", in_other_words),
+        ("forged refused", believing),
+        ("misdirected refused", believing),
         ("files removed", with_files_left),
         ("entries as written", saying('"body":"', '"body":"AAAA', asks=True)),
         ("entries as written", saying('"bodyCrc":', '"bodyCrc":0,"x":', asks=True)),

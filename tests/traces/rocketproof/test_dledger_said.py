@@ -14,9 +14,10 @@ from rocketha.dledger import transfer
 from rocketha.dledger.state import AskedToLead, ElectorState, ElectorStepped
 from rocketha.formats.dledger_codes import DLedgerResponseCode
 from rocketha.known_bugs import Bug
+from rocketha.obligations.dledger_turns import FORGED
 from rocketha.recording.merge import merge
 from rocketha.recording.node_log import NodeLog
-from rocketha.recording.record import NodeRecord
+from rocketha.recording.record import NodeRecord, RecordError
 from rocketproof.protocols import PROTOCOLS
 from rocketproof.protocols.dledger.records import DLedgerRecords
 from rocketproof.record_projection import record_of_event
@@ -28,6 +29,16 @@ PLUG: Final = PROTOCOLS["dledger"]
 SEEDS: Final = (0, 7, 5, 4)
 """Runs in which everything is said that the cases change, and everything is waited for."""
 
+FORGED_SEEDS: Final = (4, 11)
+CODES: Final = frozenset(
+    {"UNEXPECTED_MEMBER", "UNKNOWN_MEMBER"} | {"REJECT_UNEXPECTED_LEADER", "REJECT_UNKNOWN_LEADER"}
+)
+FORGED_KINDS: Final = frozenset(
+    {("RefuseEntries",), ("RefuseMalformed",), ("RefuseTerm",), ("RefuseTruncate",)}
+    | {("AnswerHeartbeat", "UNEXPECTED_MEMBER"), ("AnswerHeartbeat", "UNKNOWN_MEMBER")}
+    | {("RefuseCandidate", "REJECT_UNEXPECTED_LEADER")}
+    | {("RefuseCandidate", "REJECT_UNKNOWN_LEADER")}
+)
 _SUCCESS: Final = int(DLedgerResponseCode.SUCCESS)
 _INCONSISTENT: Final = int(DLedgerResponseCode.INCONSISTENT_STATE)
 
@@ -243,6 +254,15 @@ def test_who_is_outside_and_is_answered_otherwise_diverges(
     action: str, change: Body, asked: str
 ) -> None:
     run = run_with(action)
+    at = first(run[1], action)
+    (verdict,) = judged([with_change(run, at, answering(change), is_action(asked))])
+
+    assert isinstance(verdict, Diverges)
+    assert verdict.action == asked
+
+
+def answering(change: Body) -> Callable[[NodeRecord], NodeRecord]:
+    """Let whoever is outside of the group hear something else."""
 
     def otherwise(record: NodeRecord) -> NodeRecord:
         told = [
@@ -256,11 +276,49 @@ def test_who_is_outside_and_is_answered_otherwise_diverges(
         ]
         return msgspec.structs.replace(record, answered=tuple(told))
 
-    at = first(run[1], action)
-    (verdict,) = judged([with_change(run, at, otherwise, is_action(asked))])
+    return otherwise
 
-    assert isinstance(verdict, Diverges)
-    assert verdict.action == asked
+
+def test_what_is_answered_to_forged_requests_is_a_behaviour_and_nothing_else_is() -> None:
+    """Of each kind that is answered in these runs the first one, with another term."""
+    traces: list[Trace] = []
+    kinds: set[tuple[object, ...]] = set()
+    for seed in FORGED_SEEDS:
+        run = run_of(seed)
+        for event in run[1].events:
+            kind = event.action, *(of for of in event.params if of in CODES)
+            if kind not in FORGED_KINDS - kinds or not is_forged(run, event):
+                continue
+            assert event.action is not None
+            kinds.add(kind)
+            traces.append(
+                with_change(run, event.step, answering({"term": 61}), is_action(event.action))
+            )
+
+    assert kinds == FORGED_KINDS
+    assert all(isinstance(verdict, Diverges) for verdict in judged(traces))
+
+
+def is_forged(run: tuple[Sequence[NodeLog], Trace], event: Event) -> bool:
+    logs, _ = run
+    record = record_of_event(DLedgerRecords([log.header for log in logs]), logs, event.step)
+    assert record is not None
+    return any(isinstance(one, dict) and one.get("is") in FORGED for one in record.heard)
+
+
+@pytest.mark.parametrize("body", ["{", '{"code":9999}', '{"code":200,"term":"x"}'])
+def test_who_is_outside_and_is_told_what_no_member_says_is_an_error(body: str) -> None:
+    logs, trace = run_with("RefuseMalformed")
+    headers = [log.header for log in logs]
+    meant = record_of_event(DLedgerRecords(headers), logs, first(trace, "RefuseMalformed"))
+
+    def wrong(record: NodeRecord) -> NodeRecord:
+        told = [{**one, "body": body} for one in record.answered]
+        return msgspec.structs.replace(record, answered=tuple(told))
+
+    merged = merge(changed(logs, lambda one: one is meant, wrong))
+    with pytest.raises(RecordError, match="OutsiderTold"):
+        list(DLedgerRecords(headers).events(merged))
 
 
 @pytest.mark.java

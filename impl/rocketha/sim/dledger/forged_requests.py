@@ -1,4 +1,4 @@
-"""Requests that no member of a group sends, in the name of a leader or of a stranger.
+"""Requests that no member of a group sends, whoever they say that they are of.
 
 | what                                           | what is answered                          |
 |------------------------------------------------|-------------------------------------------|
@@ -8,8 +8,8 @@
 | a request for a vote of who is no member       | REJECT_UNKNOWN_LEADER                     |
 | ... of the member itself                       | REJECT_UNEXPECTED_LEADER                  |
 | an APPEND without entries, INSTALL_SNAPSHOT as | UNEXPECTED_ARGUMENT                       |
-| a push; an entry that is too large, or of a    |                                           |
-| later term                                     |                                           |
+| a push; an entry that is too large, of a later |                                           |
+| term, or of one before that of the last entry  |                                           |
 | an entry that it has, of another term; a       | INCONSISTENT_STATE                        |
 | TRUNCATE of what is cut, or is committed and   |                                           |
 | of no term                                     |                                           |
@@ -81,8 +81,10 @@ def _pushes(member: Member) -> Iterator[DLedgerRequest]:
         for of in (
             _entry(following, term, body=bytes(store.body_max + 1)),
             _entry(following, Term(term + 1)),
+            _entry(following, Term(store.end_term - 1)),
         ):
-            yield replace(push, entries=(of,))
+            if of.term >= 0:
+                yield replace(push, entries=(of,))
     known = min(pusher.same_index, store.end_index)
     if known > store.before_begin_index:
         had = store.term_at(known)

@@ -59,7 +59,7 @@ _GAPS_MS: Final = {
     Fault.DISK_ERROR: (500, 2_000),
     Fault.DISK_FULL: (500, 2_000),
     Fault.MISTAKEN_OPERATOR: (300, 1_000),
-    Fault.FORGED_REQUEST: (300, 1_000),
+    Fault.FORGED_REQUEST: (100, 300),
 }
 """What is rarely noticed by what a member is in the middle of comes more often."""
 _FLUSH_INTERVALS_MS: Final = (1, 1, 10, 200)

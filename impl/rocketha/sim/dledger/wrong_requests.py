@@ -1,8 +1,8 @@
 """Requests that come to a member and are for another one, or that no member of its group sends.
 
 Who has the address that somebody else had hears what is sent there. Each of these would change
-something in who took it: it is of the present term, or of a larger one. What is forged is said to
-be of its leader, or of who is no member (`forged_requests`).
+something in who took it: it is of the present term, or of a larger one. The others are forged
+(`forged_requests`): in the name of its leader, of another member, its own, or of no member.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _FAR: Final = LogIndex(10**6)
 
 
 class WrongRequests:
-    """Who takes a member of a group for somebody else, or says so of itself."""
+    """Who takes a member of a group for somebody else, or says that it is somebody else."""
 
     def __init__(self, cluster: DLedgerCluster) -> None:
         """Take the group."""
@@ -61,10 +61,14 @@ class WrongRequests:
         member = self._drawn(injection.rng)
         if member is None:
             return
-        rng = injection.rng
-        self._cluster.counts.add(Fault.FORGED_REQUEST)
+        cluster, rng = self._cluster, injection.rng
         injection.note(f"{member.config.self_id} hears what nobody of its group sends")
-        member.when_it_runs(lambda: member.ask_from_outside(forged_request(member, rng)))
+
+        def hear() -> None:
+            cluster.counts.add(Fault.FORGED_REQUEST)
+            member.ask_from_outside(forged_request(member, rng))
+
+        member.when_it_runs(hear)
 
     def _drawn(self, rng: Random) -> Member | None:
         up = self._cluster.up()

@@ -180,34 +180,34 @@ class SaidByMembers:
     def _misdirected(
         self, name: str, heard: Sequence[object], answered: Sequence[object]
     ) -> Iterator[Told]:
-        told = [one for one in answered if _is(one, "OutsiderTold")]
+        told = _told_outside(answered)
         for one in heard:
             if not isinstance(one, Mapping) or "remote_id" not in one:
                 continue
             asked = _convert(one, _FromOutside)
             if (asked.remote_id, asked.group) == (name, self._group_name):
                 continue
-            said = _convert(told[0], _ToOutside).said if told else {}
-            if said.get("group") != asked.group:  # what is not for who asks answers nothing
+            if (
+                told is None or told.group != asked.group
+            ):  # what is not for who asks answers nothing
                 yield "LeaveUnanswered", (name,)
                 return
-            code = DLedgerResponseCode(said["code"]).name
             whom = asked.remote_id if asked.remote_id in self._group.names else NONE
-            yield "RefuseMisdirected", (name, whom, asked.term + 1, code, said["term"] + 1)
+            yield "RefuseMisdirected", (name, whom, asked.term + 1, told.code.name, told.term + 1)
 
     def _operators(
         self, name: str, heard: Sequence[object], answered: Sequence[object]
     ) -> Iterator[Told]:
         """Yield what is told to who wants another leader; else the leadership is handed over."""
-        told = [one for one in answered if _is(one, "OutsiderTold")]
+        told = _told_outside(answered)
         for one in heard:
             if not _is(one, "LeadershipTransferRequest"):
                 continue
             asked = _convert(one, _OfOperator)
             if (asked.remote_id, asked.group) != (name, self._group_name):
                 continue
-            if told:
-                code = DLedgerResponseCode(_convert(told[0], _ToOutside).said["code"]).name
+            if told is not None:
+                code = told.code.name
                 names, most = self._group.names, self._transfer_wait_index
                 by = asked.transfer_id if asked.transfer_id in names else NONE
                 whom = asked.transferee_id if asked.transferee_id in names else NONE
@@ -218,20 +218,20 @@ class SaidByMembers:
     def _forged(
         self, name: str, heard: Sequence[object], answered: Sequence[object]
     ) -> Iterator[Told]:
-        """Yield what is told to who sends, in a member's name, what none of them sends."""
-        told = [one for one in answered if _is(one, "OutsiderTold")]
+        """Yield what is told to who sends what no member sends."""
+        told = _told_outside(answered)
         for one in heard:
             if not _is(one, *FORGED):
                 continue
             asked = _convert(one, _Forged)
             if (asked.remote_id, asked.group) != (name, self._group_name):
                 continue
-            if not told:
+            if told is None:
                 yield "LeaveUnanswered", (name,)
                 return
             leader = asked.leader_id if asked.leader_id in self._group.names else NONE
-            said = _convert(told[0], _ToOutside).said
-            yield _told_of_forged(name, leader, asked, said)
+            *_, last_term = self._group.seen[name].ask
+            yield _told_of_forged(name, leader, asked, told, last_term)
 
     def _of_frame(self, name: str, frame: Frame) -> Iterator[Told]:
         asked = self._group.request(frame.id.removesuffix(RESPONSE))
@@ -305,10 +305,26 @@ class _ToOutside(msgspec.Struct, frozen=True):
     body: str
 
     @property
-    def said(self) -> Mapping[str, Any]:
-        """Return what it says."""
-        found: Mapping[str, Any] = msgspec.json.decode(self.body)
-        return found
+    def said(self) -> _Said:
+        """Return what it says. Raises: RecordError"""
+        try:
+            return msgspec.json.decode(self.body, type=_Said)
+        except msgspec.MsgspecError as error:
+            raise RecordError(f"OutsiderTold: body: {error}") from None
+
+
+class _Said(msgspec.Struct, frozen=True, rename="camel"):
+    code: DLedgerResponseCode
+    term: int = -1
+    group: str | None = None
+    vote_result: str | None = None
+
+
+def _told_outside(answered: Sequence[object]) -> _Said | None:
+    """Return what who is outside of the group was answered first. Raises: RecordError"""
+    told = (one for one in answered if _is(one, "OutsiderTold"))
+    first = next(told, None)
+    return None if first is None else _convert(first, _ToOutside).said
 
 
 def _is_of_client(told: object) -> TypeGuard[Mapping[str, Any]]:
@@ -421,10 +437,11 @@ def _not_taken(name: str, asked: PushEntryRequest, answer: PushEntryResponse) ->
             has = answer.begin_index, answer.end_index + 1, answer.x_term + 1, answer.x_index + 1
             return "FindOther", (*leader, place, asked.pre_log_term + 1, *has)
         case PushType.TRUNCATE:
-            return "RefuseTruncate", (*leader, place, asked.pre_log_term + 1)
+            return "RefuseTruncate", (*leader, place, asked.pre_log_term + 1, answer.term + 1)
         case PushType.APPEND if asked.entries:
             first, last = asked.entries[0], asked.entries[-1]
-            return "RefuseEntries", (*leader, first.index + 1, last.index + 1, first.term + 1)
+            entries = first.index + 1, last.index + 1, first.term + 1
+            return "RefuseEntries", (*leader, *entries, answer.term + 1)
         case _:
             return "RefusePush", (*leader, _UNKNOWN, 0)
 
@@ -432,24 +449,26 @@ def _not_taken(name: str, asked: PushEntryRequest, answer: PushEntryResponse) ->
 # ---- what is answered to who forges requests ----
 
 
-def _told_of_forged(name: str, leader: str, asked: _Forged, said: Mapping[str, Any]) -> Told:
-    """Return what is answered, by the kind of request and of refusal."""
-    from_leader = (name, leader, asked.term + 1)
-    code, term = DLedgerResponseCode(said["code"]), said["term"] + 1
-    if "voteResult" in said:
-        return "RefuseCandidate", (name, leader, said["voteResult"])
+def _told_of_forged(name: str, leader: str, asked: _Forged, told: _Said, last_term: int) -> Told:
+    """Return what is answered, by the kind of request and of refusal.
+
+    `last_term` is of the last entry that the member has.
+    """
+    from_leader, term = (name, leader, asked.term + 1), told.term + 1
+    if told.vote_result is not None:
+        return "RefuseCandidate", (name, leader, told.vote_result, term)
     if not asked.kind:
-        return "AnswerHeartbeat", (*from_leader, code.name, term)
+        return "AnswerHeartbeat", (*from_leader, told.code.name, term)
     is_cut = asked.kind == PushType.TRUNCATE.value
-    if code is DLedgerResponseCode.UNEXPECTED_ARGUMENT and not is_cut:
-        first = asked.entries[0] if asked.entries else None
-        if first is not None and first.term > asked.term:
-            return "RefuseTerm", (*from_leader, first.term + 1)
-        return "RefuseMalformed", (*from_leader, 0 if first is None else first.index + 1)
-    if code is _INCONSISTENT and asked.entries:
-        first = asked.entries[0]
-        return "RefuseEntries", (*from_leader, first.index + 1, first.index + 1, first.term + 1)
-    if code is _INCONSISTENT and is_cut:
+    first = asked.entries[0] if asked.entries else None
+    if told.code is DLedgerResponseCode.UNEXPECTED_ARGUMENT and not is_cut:
+        if first is not None and not last_term <= first.term + 1 <= asked.term + 1:
+            return "RefuseTerm", (*from_leader, first.term + 1, term)
+        return "RefuseMalformed", (*from_leader, 0 if first is None else first.index + 1, term)
+    if told.code is _INCONSISTENT and first is not None:
+        place = first.index + 1
+        return "RefuseEntries", (*from_leader, place, place, first.term + 1, term)
+    if told.code is _INCONSISTENT and is_cut:
         place = asked.pre_log_index + 1
-        return "RefuseTruncate", (*from_leader, place, asked.pre_log_term + 1)
-    return "RefusePush", (*from_leader, code.name, term)
+        return "RefuseTruncate", (*from_leader, place, asked.pre_log_term + 1, term)
+    return "RefusePush", (*from_leader, told.code.name, term)

@@ -17,7 +17,9 @@ action a step is, what was sent, stored and answered says; what a core says of i
 | ckAt, ackAt, revived        | what is on the disk of a master                                  |
 | accepted                    | what a consumer was answered                                     |
 
-That the slave waits no longer its memory says; what is missed stands before what comes next. A half
+That the slave waits no longer its memory says, and that it waits for what is answered (WaitFor).
+How consumers are answered is held against what masters have just said of their pops (Deny, SkipAck,
+RefuseAck); what is missed in time stands before what comes next. A half
 message that lies twice with a master may be shown twice; what is shown more often is a `Check` too
 many, and what is delivered again twice a `Revive`. Records are numbered as they lie in the slave's
 log, pops as their check points were sent. The trace begins when all run, the slave knows all
@@ -192,7 +194,7 @@ class EscapeFollower:
         return {self._pop_puts[put]} if is_stored else set()
 
     def _waits(self, world: World, waits: frozenset[int]) -> None:
-        """Take for which puts the slave waits: some it gives up, and none is answered."""
+        """Take which puts it has given up, and that it waits for some which are answered."""
         for record in sorted(self._current.keys() - waits):
             self._fails(world, record)
         for record in sorted(waits - self._current.keys() - self._waits_on):

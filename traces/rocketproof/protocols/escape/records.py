@@ -11,8 +11,8 @@
 | what is `answered`           | what a consumer was told                                         |
 | all of them, and settings    | what is missed in time (`missed`)                                |
 
-All nodes are recorded, so the states are whole. Name servers, and the slave's neighbour, are passed
-over: what the slave hears of them is in its state.
+All nodes are recorded, so the states are whole. Name servers, and slaves that only register, are
+passed over: what the slave hears of them is in its state.
 """
 
 from __future__ import annotations
@@ -72,12 +72,12 @@ class _ServerSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="name s
     pass
 
 
-class _NeighbourSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="broker"):
+class _RegisteringSettings(msgspec.Struct, frozen=True, tag_field="kind", tag="broker"):
     pass
 
 
 _Settings: TypeAlias = (
-    _SlaveSettings | _MasterSettings | _ProducerSettings | _ServerSettings | _NeighbourSettings
+    _SlaveSettings | _MasterSettings | _ProducerSettings | _ServerSettings | _RegisteringSettings
 )
 
 
