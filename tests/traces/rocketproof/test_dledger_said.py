@@ -279,6 +279,7 @@ def answering(change: Body) -> Callable[[NodeRecord], NodeRecord]:
     return otherwise
 
 
+@pytest.mark.java
 def test_what_is_answered_to_forged_requests_is_a_behaviour_and_nothing_else_is() -> None:
     """Of each kind that is answered in these runs the first one, with another term."""
     traces: list[Trace] = []

@@ -38,7 +38,6 @@ from rocketha.types import BrokerId, TimestampMs
 __all__ = [
     "CONSUMERS",
     "FIRST_MASTER",
-    "FIRST_OTHER_SLAVE",
     "GROUP",
     "NEIGHBOUR",
     "PRODUCERS",
@@ -58,7 +57,7 @@ NEIGHBOUR: Final = BrokerId(1)
 SLAVE: Final = BrokerId(2)
 FIRST_MASTER: Final = BrokerId(11)
 """Masters of other groups, from this number on."""
-FIRST_OTHER_SLAVE: Final = BrokerId(21)
+_FIRST_OTHER_SLAVE: Final = BrokerId(21)
 """Their slaves, in the same order; only their registration is simulated."""
 _OTHERS: Final = (None, False, True, True)
 """No slave of another group, one that never acts, or one that acts when its master is gone."""
@@ -203,7 +202,7 @@ def _draw_other_slaves(
     for at, master in enumerate(masters):
         acts = rng.choice(_OTHERS)
         if acts is not None:
-            slave = BrokerId(FIRST_OTHER_SLAVE + at)
+            slave = BrokerId(_FIRST_OTHER_SLAVE + at)
             options = _acting(group_of(master), slave, BrokerId(1), period_ms)
             slaves[slave] = replace(options, acting=acts)
     return MappingProxyType(slaves)
