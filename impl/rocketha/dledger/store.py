@@ -1,11 +1,10 @@
-"""The files of a DLedger node: its log, its term and vote, and how far it knows it committed.
+"""The files of a DLedger node: its log, its term and vote.
 
 | path         | what                                                                            |
 |--------------|---------------------------------------------------------------------------------|
 | `data/`      | entries, see `formats.dledger_data_file`                                        |
 | `index/`     | where each entry is, and that it was promised, see `formats.dledger_index_file` |
 | `currterm`   | term and vote, see `formats.dledger_term_file`                                  |
-| `checkpoint` | a hint, see `formats.dledger_checkpoint`                                        |
 
 An entry is durable when `sync` returns; term and vote, cuts, deletions and resets are when their
 own call does. After a crash inside of one of these the log is
@@ -22,6 +21,10 @@ DLedger reads these files. It forgets at a restart what is before the first entr
 filler in its place says it. Releases up to 0.3.2, which have no snapshots, pass by a file that
 begins with one as a whole: they lose its entries if it is the last file.
 
+They write a `checkpoint`, too (see `formats.dledger_checkpoint`), of what was committed. A leader
+says that again, so it is neither read nor written here; it goes with a log that is thrown away, as
+they would believe it of the next one.
+
 Source: DLedgerMmapFileStore, MmapFileList, MemberState (`persistState`)
 """
 
@@ -33,7 +36,7 @@ from dataclasses import replace
 from typing import Final, NamedTuple
 
 from rocketha.dledger.store_files import FileList, joined, replace_file
-from rocketha.dledger.store_options import StoreOptions, read_checkpoint, read_term
+from rocketha.dledger.store_options import StoreOptions, read_term
 from rocketha.dledger.store_recovery import index_offset, recover_log
 from rocketha.errors import (
     DiskError,
@@ -41,11 +44,7 @@ from rocketha.errors import (
     EncodingError,
     TermFileError,
 )
-from rocketha.formats.dledger_checkpoint import (
-    CHECKPOINT_FILE,
-    Checkpoint,
-    encode_checkpoint,
-)
+from rocketha.formats.dledger_checkpoint import CHECKPOINT_FILE
 from rocketha.formats.dledger_codes import DLedgerEntryType
 from rocketha.formats.dledger_data_file import FILLER_MIN, end_filler, prefix_filler
 from rocketha.formats.dledger_entry import (
@@ -97,7 +96,6 @@ class DLedgerStore:
 
     __slots__ = (
         "_before",
-        "_checkpoint",
         "_data",
         "_disk",
         "_end",
@@ -122,7 +120,6 @@ class DLedgerStore:
         self._end = Offset(0)
         self._synced = LOG_START.index
         self._kept: TermAndVote | None = None
-        self._checkpoint: Checkpoint | None = None
         self._unusable: str | None = None
 
     @classmethod
@@ -150,7 +147,6 @@ class DLedgerStore:
         if store._kept is None and store.end_index >= 0:
             reason = f"is not there, and the log has entry {store.end_index}"
             raise TermFileError(TERM_FILE, offset=0, reason=reason)
-        store._checkpoint = read_checkpoint(disk, options)
         return store
 
     @staticmethod
@@ -212,19 +208,6 @@ class DLedgerStore:
         return self._kept
 
     @property
-    def checkpoint(self) -> Checkpoint | None:
-        """Return what was known of the log when it was written; nothing may rely on it.
-
-        It names no entry that the log has not.
-        """
-        known = self._checkpoint
-        if known is None:
-            return None
-        end, committed = known.end_index, known.committed_index
-        last = self.end_index
-        return Checkpoint(end_index=min(end, last), committed_index=min(committed, last))
-
-    @property
     def body_max(self) -> int:
         """Return how many bytes the body of an entry has at most: a file has room for it."""
         return self._data.file_size - ENTRY_HEADER_SIZE - FILLER_MIN
@@ -268,17 +251,6 @@ class DLedgerStore:
         with self._changing():
             replace_file(self._disk, self._options.path(TERM_FILE), data)
         self._kept = kept
-
-    def keep_checkpoint(self, committed: LogIndex) -> None:
-        """Write down how far the log is, and how far committed. Raises: EncodingError, DiskError
-
-        Source: DLedgerMmapFileStore.persistCheckPoint
-        """
-        checkpoint = Checkpoint(end_index=self.end_index, committed_index=committed)
-        data = encode_checkpoint(checkpoint)
-        with self._changing():
-            replace_file(self._disk, self._options.path(CHECKPOINT_FILE), data)
-        self._checkpoint = checkpoint
 
     def append(self, kind: DLedgerEntryType, term: Term, body: bytes) -> DLedgerEntry:
         """Write an entry of the leader behind the last one; `sync` makes it durable.

@@ -1,6 +1,6 @@
-"""How the files of a DLedger node are laid out, and the small ones among them read.
+"""How the files of a DLedger node are laid out, and the small one among them read.
 
-Source: DLedgerConfig; MemberState (`loadPersistentState`), DLedgerMmapFileStore (`loadCheckPoint`)
+Source: DLedgerConfig, MemberState (`loadPersistentState`)
 """
 
 from __future__ import annotations
@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from rocketha.dledger.store_files import joined
-from rocketha.errors import CheckpointError, ConfigurationError, TermFileError
-from rocketha.formats.dledger_checkpoint import CHECKPOINT_FILE, Checkpoint, decode_checkpoint
+from rocketha.errors import ConfigurationError, TermFileError
 from rocketha.formats.dledger_data_file import FILLER_MIN
 from rocketha.formats.dledger_entry import ENTRY_HEADER_SIZE, EntryCheck
 from rocketha.formats.dledger_index_file import INDEX_UNIT_SIZE
@@ -19,7 +18,7 @@ from rocketha.formats.dledger_term_file import TERM_FILE, TermAndVote, decode_te
 from rocketha.storage.disk import Disk, parent
 from rocketha.types import SizeBytes
 
-__all__ = ["StoreOptions", "look_at_term", "read_checkpoint", "read_term"]
+__all__ = ["StoreOptions", "look_at_term", "read_term"]
 
 _BACKUP: Final = ".bak"
 _DATA_FILE_SIZE: Final = SizeBytes(64 * 1024 * 1024)
@@ -80,15 +79,3 @@ def look_at_term(disk: Disk, options: StoreOptions) -> TermAndVote | None:
         return None
     data = disk.read(path, 0, LINES_MAX + 1)
     return decode_term_file(data, accept_unchecked=options.check is EntryCheck.ORIGINAL)
-
-
-def read_checkpoint(disk: Disk, options: StoreOptions) -> Checkpoint | None:
-    """Read the checkpoint; one that cannot be read says nothing. Raises: DiskError"""
-    path = options.path(CHECKPOINT_FILE)
-    if not disk.exists(path):
-        return None
-    accept = options.check is EntryCheck.ORIGINAL
-    try:
-        return decode_checkpoint(disk.read(path, 0, LINES_MAX + 1), accept_unchecked=accept)
-    except CheckpointError:
-        return None

@@ -157,20 +157,7 @@ class Reset:
         return replace(log, before=(self.index, self.term), entries=(), synced=self.index)
 
 
-@dataclass(frozen=True, slots=True)
-class KeepCheckpoint:
-    """A hint of what is committed."""
-
-    committed: int
-
-    def perform(self, store: DLedgerStore) -> None:
-        store.keep_checkpoint(LogIndex(self.committed))
-
-    def after(self, log: Log) -> Log:
-        return log
-
-
-Operation: TypeAlias = Keep | Append | Sync | Truncate | DeleteBefore | Reset | KeepCheckpoint
+Operation: TypeAlias = Keep | Append | Sync | Truncate | DeleteBefore | Reset
 
 
 @dataclass(slots=True)

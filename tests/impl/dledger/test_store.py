@@ -18,7 +18,6 @@ from rocketha.errors import (
     EncodingError,
     TermFileError,
 )
-from rocketha.formats.dledger_checkpoint import Checkpoint
 from rocketha.formats.dledger_codes import DLedgerEntryType
 from rocketha.formats.dledger_data_file import DataFile, scan_data_files
 from rocketha.formats.dledger_entry import (
@@ -36,7 +35,6 @@ from rocketha.storage.memory_disk import MemoryDisk
 from rocketha.types import LogIndex, Offset, SizeBytes, Term
 from tests.golden.generate_dledger import (
     BODIES,
-    CHECKED_CHECKPOINT,
     CHECKED_TERM,
     FILE_SIZE,
     GOLDEN,
@@ -92,7 +90,7 @@ def test_a_store_that_is_new_has_nothing(tmp_path: Path) -> None:
     for disk in disks(tmp_path):
         store = DLedgerStore.open(disk, OPTIONS)
         assert seen(store) == Log()
-        assert (store.kept, store.checkpoint) == (None, None)
+        assert store.kept is None
         view = as_view(store)
         assert (view.before_begin_index, view.before_begin_term) == (-1, -1)
         assert view.term_at(LogIndex(-1)) == -1
@@ -132,7 +130,6 @@ def test_the_files_are_the_golden_ones() -> None:
             store.sync()
         store.append(one.kind, Term(one.term), one.body)
     store.sync()
-    store.keep_checkpoint(CHECKED_CHECKPOINT.committed_index)
     wanted = golden_dledger_files()
     for folder in ("data", "index"):
         names = [name.partition("/")[2] for name in wanted if name.startswith(f"{folder}/")]
@@ -140,8 +137,7 @@ def test_the_files_are_the_golden_ones() -> None:
         for name in names:
             assert disk.read(f"{folder}/{name}") == wanted[f"{folder}/{name}"], name
     assert disk.read("currterm") == wanted["currterm"]
-    assert disk.read("checkpoint") == wanted["checkpoint"]
-    assert disk.names("") == ("checkpoint", "currterm")
+    assert disk.names("") == ("currterm",)
 
 
 def test_a_deletion_leaves_what_the_golden_files_say() -> None:
@@ -175,8 +171,7 @@ def test_files_of_dledger_are_opened_and_written_on() -> None:
     disk = golden_disk(*((f"original/{n}", n) for n in ("data", "index", "currterm", "checkpoint")))
     with pytest.raises(TermFileError, match="checksum"):
         DLedgerStore.open(disk, GOLDEN_SIZES)
-    committed = Checkpoint(end_index=LogIndex(8), committed_index=LogIndex(8))
-    assert DLedgerStore.open(disk, ORIGINAL).checkpoint == committed
+    DLedgerStore.open(disk, ORIGINAL)
     disk.lose_unsynced()  # DLedger has synchronized nothing; what is opened is.
     store = DLedgerStore.open(disk, ORIGINAL)
     assert store.kept == TermAndVote(curr_term=Term(4), vote_leader="n0")
@@ -367,23 +362,6 @@ def test_so_many_entries_are_not_left_to_one_synchronization() -> None:
     assert store.synced_index == UNSYNCED_MAX - 1
     assert entry.channel == 0
     assert unsynced_of(store.entry(LogIndex(UNSYNCED_MAX - 1)).channel) == UNSYNCED_MAX - 1
-
-
-def test_a_checkpoint_names_no_entry_that_is_gone() -> None:
-    disk = MemoryDisk()
-    store = DLedgerStore.open(disk, OPTIONS)
-    Life().perform(store, EIGHT)
-    store.keep_checkpoint(LogIndex(6))
-    assert DLedgerStore.open(disk, OPTIONS).checkpoint == Checkpoint(
-        end_index=LogIndex(7), committed_index=LogIndex(6)
-    )
-    store.truncate(LogIndex(5))
-    for one in (store, DLedgerStore.open(disk, OPTIONS)):
-        assert one.checkpoint == Checkpoint(end_index=LogIndex(4), committed_index=LogIndex(4))
-    with pytest.raises(EncodingError, match="has 5 of 4 entries committed"):
-        store.keep_checkpoint(LogIndex(5))
-    disk.write("dledger-n0/checkpoint", 0, b"torn")
-    assert DLedgerStore.open(disk, OPTIONS).checkpoint is None
 
 
 def test_a_store_that_is_closed_takes_nothing_more() -> None:

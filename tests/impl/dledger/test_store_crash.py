@@ -22,7 +22,6 @@ from tests.impl.dledger.store_model import (
     Append,
     DeleteBefore,
     Keep,
-    KeepCheckpoint,
     Life,
     Log,
     Operation,
@@ -89,7 +88,6 @@ SCENARIOS: Final[dict[str, tuple[tuple[Operation, ...], tuple[Operation, ...]]]]
         (*EIGHT, Reset(20, 3), *appends(21, 5, term=3), Sync()),
         (Reset(40, 4), Truncate(41)),
     ),
-    "checkpoints": (EIGHT, (KeepCheckpoint(3), KeepCheckpoint(7))),
 }
 
 
