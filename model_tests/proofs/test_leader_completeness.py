@@ -140,7 +140,7 @@ def corrupted_ones(choice: random.Random) -> Iterator[ModelState]:
     """Yield states that have the values of variables in another one with as many terms."""
     for state in states():
         others = [one for one in states() if terms_of(one) == terms_of(state)]
-        for _ in range(5):
+        for _ in range(2):
             other = choice.choice(others)
             yield with_parts_of(with_parts_of(state, other, choice), other, choice)
 

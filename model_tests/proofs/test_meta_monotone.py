@@ -130,7 +130,7 @@ def test_steps_are_those_of_the_compiled_model() -> None:
 def pairs(choice: random.Random) -> Iterator[tuple[ModelState, ModelState]]:
     """Yield states with others after them, or other tables, and steps that take over no table."""
     table = judge().variables.index("table")
-    for pre in states():
+    for pre in states()[::3]:
         for _ in range(6):
             post = pre
             for _ in range(3):
@@ -150,10 +150,9 @@ def test_what_is_said_of_steps_is_what_the_compiled_model_says() -> None:
     for pre, post in pairs(random.Random(8)):
         expected = judge().broken(pre, post)
         before, after = tuple(map(literal, pre)), replace(step, post=tuple(map(literal, post)))
-        said = [spec.allows(name, before, after) for name in STEPS]
-        found = [name for name, one in zip(STEPS, said, strict=True) if not holds(one)]
-        assert found == [name for name in STEPS if name in expected], (pre, post)
-        broken.update(found)
+        said = [spec.allows(name, before, after) == (name not in expected) for name in STEPS]
+        assert holds(z3.And(said)), (pre, post, expected)
+        broken.update(expected)
     assert set(broken) == set(STEPS), broken
 
 

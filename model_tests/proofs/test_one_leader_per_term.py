@@ -133,7 +133,7 @@ def test_invariants_have_the_values_of_the_compiled_model() -> None:
     for state in states():
         assert judge().violated(state) == ()
         assert comparison().agrees(state, [*INVARIANTS], ()), state
-        for _ in range(6):
+        for _ in range(3):
             corrupted = state
             for _ in range(3):
                 corrupted = with_parts_of(corrupted, choice.choice(states()), choice)
