@@ -13,7 +13,8 @@
 | misdirected refused | what is for another member, or another group, changes nothing              |
 | forged refused      | nor does what no member sends, whoever it says that it is                  |
 
-What a follower answers to pushes of the older generation is asked for only where it refuses them.
+Of what a follower answers to pushes of the older generation it is asked for no more than that it
+refuses them, what its log has, and which entries were pushed.
 
 Source: DLedgerLeaderElector (`handleVote`, `handleHeartBeat`), DLedgerEntryPusher.EntryHandler,
 DLedgerServer
@@ -76,6 +77,8 @@ def answers_of(turn: Turn, settings: Mapping[str, Any]) -> Iterator[tuple[str, b
             yield BEATS, _beaten(turn, heard, answer)
         case DLedgerRequestCode.PUSH:
             refusal = _refusal(turn.before, heard.body)
+            if settings["legacy_push"]:
+                yield PUSHES, turn.is_cut or _says_its_log(turn, heard, answer)
             if refusal is not None:
                 yield PUSHES, _refused(turn, heard, answer, refusal)
                 return
@@ -230,17 +233,28 @@ def _refusal(has: Has, message: Mapping[str, Any]) -> int | None:
 
 
 def _refused(turn: Turn, heard: Heard, answer: Mapping[str, Any], refusal: int) -> bool:
-    entries = heard.body["entries"] or [one for one in [heard.body.get("entry")] if one]
     expired = refusal == _CODE.EXPIRED_TERM
     said = {
         "code": refusal,
         "group": heard.body["group"],
         "term": turn.before["curr_term"] if expired else heard.body["term"],
-        "count": len(entries),
     }
-    if entries:
-        said["index"] = entries[0]["index"]
-    return _says(answer, said)
+    return _says(answer, said | _of_entries(heard))
+
+
+def _of_entries(heard: Heard) -> dict[str, int]:
+    """Return what an answer says of the entries that were pushed."""
+    entries = heard.body["entries"] or [one for one in [heard.body.get("entry")] if one]
+    said = {"count": len(entries)}
+    return said | {"index": entries[0]["index"]} if entries else said
+
+
+def _says_its_log(turn: Turn, heard: Heard, answer: Mapping[str, Any]) -> bool:
+    """Tell whether it says what its log has, as followers up to 0.3.2 do in all their answers."""
+    logs = (turn.before, turn.after)
+    begins = {_NONE if has.end == has["begin"] else has["begin"] + 1 for has in logs}
+    has_said = answer["beginIndex"] in begins and answer["endIndex"] in {has.end for has in logs}
+    return has_said and _says(answer, _of_entries(heard))
 
 
 def _pushed(turn: Turn, message: Mapping[str, Any], answer: Mapping[str, Any]) -> bool:

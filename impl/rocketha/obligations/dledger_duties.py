@@ -15,6 +15,8 @@
 |                    |                                          | to all others                    |
 | pushes go on       | a follower has answered a push of the    | the next one: TRUNCATE, COMPARE  |
 |                    | newer generation                         | further in front, or APPEND      |
+|                    | or says that its log ends with what was  | no TRUNCATE, as releases up to   |
+|                    | compared, in the older generation        | 0.3.2                            |
 | entries pushed     | a leader writes one                      | it goes to who has all before it |
 | rounds judged      | a round of votes ends, or is decided     | by the answers that have come    |
 | leaderships handed | it is asked to lead, and lacks nothing   | a candidate of the next term     |
@@ -286,6 +288,8 @@ class Duties:
                 due = list(self._answered(turn, heard, self._peers[heard.peer]))
                 if not self.settings["legacy_push"]:
                     yield from due
+                elif _has_nothing_to_cut(heard):
+                    yield GO_ON, not _sends(turn, heard.peer, {"type": "TRUNCATE"})
         yield from self._commits(turn)
         if turn.after.end > turn.before.end and turn.event == "AppendAsked":
             for peer, one in self._peers.items():
@@ -383,6 +387,13 @@ def _last_of(kind: str, asked: Mapping[str, Any]) -> int:
         return last
     index: int = asked["preLogIndex"] - 1 if kind == "TRUNCATE" else asked["lastIncludedIndex"]
     return index
+
+
+def _has_nothing_to_cut(heard: Heard) -> bool:
+    """Tell whether a log ends with what was compared: a leader up to 0.3.2 appends at once."""
+    asked = heard.asked
+    is_found = heard.body["code"] == _SUCCESS and asked.get("type") == "COMPARE"
+    return is_found and bool(heard.body["endIndex"] == asked["preLogIndex"])
 
 
 def _sends(turn: Turn, peer: str, said: Mapping[str, Any]) -> bool:

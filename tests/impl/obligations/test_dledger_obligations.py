@@ -281,16 +281,6 @@ def test_who_sends_entries_again_later_than_its_settings_say_is_noticed(
     assert "pushes repeated" in missed
 
 
-def test_who_pushes_a_channel_as_older_releases_do_not_is_noticed() -> None:
-    run = recorded(8)
-    assert any(header.settings["legacy_push"] for header in run.headers.values())
-    change = saying('"channel":0,', '"channel":-1,', asks=True)
-
-    missed = check_obligations(DLEDGER, replace(run, records=[*map(change, run.records)])).missed
-
-    assert {one.obligation for one in missed} == {"entries as written"}
-
-
 def test_who_votes_before_it_has_its_log_again_is_noticed() -> None:
     """In run 0 a log is thrown away: its node votes for itself."""
     missed = check_obligations(DLEDGER, recorded(0, bugs=frozenset({Bug.REFILLED}))).missed
