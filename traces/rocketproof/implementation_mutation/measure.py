@@ -139,14 +139,12 @@ class Measurement:
 def measured(sample: Sample, *, workers: int) -> Iterator[MutationResult]:
     """Yield the result of each mutation, in any order.
 
-    First the implementation runs as it is: that says which seeds come to which mutation. A seed
-    that is rejected then is an error, a crash point is left out, and standard error says so.
+    First the implementation runs as it is, if there is anything left to run: that says which seeds
+    come to which mutation. A seed that is rejected then is an error, a crash point is left out, and
+    standard error says so.
 
     Raises: ToolError
     """
-    if not sample.mutations:
-        return
-    baseline = _baseline(sample, workers=workers)
     looked_at = []
     for one in sample.mutations:
         if one.id in sample.equivalents:
@@ -155,6 +153,9 @@ def measured(sample: Sample, *, workers: int) -> Iterator[MutationResult]:
             yield MutationResult(mutation=one, of_class=Class.REFUSED)
         else:
             looked_at.append(one)
+    if not looked_at:
+        return
+    baseline = _baseline(sample, workers=workers)
     tasks: dict[RunTask, Mutation] = {}
     results: dict[str, list[Examined]] = {}
     open_tasks: dict[str, int] = {}
