@@ -19,7 +19,7 @@ from rocketproof import protocols
 from rocketproof.commands import mutate_implementation
 from rocketproof.commands.mutate_implementation import command
 from rocketproof.crash_points import operation_points
-from rocketproof.implementation_mutation import examination
+from rocketproof.implementation_mutation import examination, measure
 from rocketproof.implementation_mutation.child import work
 from rocketproof.implementation_mutation.effects import effect_names
 from rocketproof.implementation_mutation.equivalents import read_equivalents
@@ -202,6 +202,13 @@ def examined(
     return Measurement(sample, results)
 
 
+@pytest.fixture
+def whole_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let no node end in the middle of a step, in runs of which that is not asked."""
+    monkeypatch.setattr(measure, "_SEEDS_WITH_SEAMS", 0)
+    monkeypatch.setattr(measure, "_SEEDS_WITH_OPERATIONS", 0)
+
+
 def test_runs_reject_a_mutation_and_let_an_equivalent_one_pass() -> None:
     stays = of_locks("replace(state, attempt=None)", "replace(state)", "give_up")
     expired = "now_ms - vote.voted_ms >= state.options.life_ms"
@@ -219,6 +226,7 @@ def test_runs_reject_a_mutation_and_let_an_equivalent_one_pass() -> None:
     assert found.rate("all") == Rate(2, 3)
 
 
+@pytest.mark.usefixtures("whole_steps")
 def test_a_mutation_to_which_no_run_comes_counts_as_not_rejected() -> None:
     unlocks = of_locks("queue not in held", "True", "unlock")
     found = examined([unlocks], {}, seed=1)
@@ -242,9 +250,6 @@ def test_all_runs_come_to_what_is_executed_at_import() -> None:
 
 
 def test_runs_that_are_rejected_as_they_are_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    from rocketproof.implementation_mutation import measure
-    from rocketproof.implementation_mutation.run_task import Examined
-
     def rejecting(tasks: Sequence[RunTask], *_: object, **__: object) -> object:
         yield (
             tasks[0],
@@ -279,6 +284,7 @@ def test_nodes_end_at_operations_of_which_half_are_of_the_rarest_kinds() -> None
     assert DISCARD in ended
 
 
+@pytest.mark.usefixtures("whole_steps")
 def test_a_promise_that_a_configuration_cannot_keep_rejects_nothing() -> None:
     plug = PROTOCOLS["replica_group"]
     options = plug.configured(LOSES_WITH_ANY_TWO)
@@ -347,6 +353,7 @@ def test_nothing_examined_is_no_success() -> None:
     assert "lock_quorum: 0 mutations" in result.output
 
 
+@pytest.mark.usefixtures("whole_steps")
 def test_the_command_prints_rates_and_survivors_and_holds_them_against_limits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

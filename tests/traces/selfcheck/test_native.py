@@ -195,7 +195,7 @@ def test_the_command_has_machine_code_examined() -> None:
 
 
 def test_machine_code_agrees_with_random_steps() -> None:
-    found = examine_random_steps(1_500, seed=3, engines={NATIVE: ENGINES[NATIVE]})
+    found = examine_random_steps(600, seed=3, engines={NATIVE: ENGINES[NATIVE]})
     assert found.disagreements == ()
     assert found.facts["right"] > 100
 

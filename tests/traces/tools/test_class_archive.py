@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import replace
@@ -18,12 +19,22 @@ from tlatrace.tools.tlc import TlcRun, run_tlc
 pytestmark = pytest.mark.java
 
 
+@pytest.fixture(scope="module")
+def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a cache in which the archive was made."""
+    folder = tmp_path_factory.mktemp("cache")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(folder))
+        archive_options.cache_clear()
+        assert archive_options(find_java(), find_jar())
+    return folder
+
+
 @pytest.fixture
-def archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return where the archive of a fresh cache is, which is made."""
+def archive(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return where the archive is in a cache of one's own."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    archive_options.cache_clear()
-    assert archive_options(find_java(), find_jar())
+    shutil.copytree(cache, tmp_path / "cache")
     return archive_place(find_java(), find_jar())
 
 
