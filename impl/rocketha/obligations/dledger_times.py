@@ -20,7 +20,7 @@
 |                      |                                     | the follower says, as soon as it   |
 |                      |                                     | is heard                           |
 | requests to lead     | its leader asks it to lead          | it says why not, or is a candidate |
-| answered             |                                     |                                    |
+| answered             | it is one because of that           | at once, when it leads or will not |
 | patience             | it has done something               | it does it again, not sooner       |
 
 A process that stood still has that time more, and one whose clock is slower than that the time that
@@ -70,6 +70,7 @@ TIMES: Final = (
 )
 
 _AT_ONCE_MS: Final = 2
+_NO_TERM: Final = -1
 _IDLE_TIMERS: Final = 10
 """Two or three may come for nothing, where a clock that runs fast is rounded."""
 _CODE: Final = DLedgerRequestCode
@@ -100,6 +101,8 @@ class Times(Deadlines):
     """The transfer that an operator waits for: the name of its request, and when it was sent."""
     asks_to_lead: str | None = None
     """The last request to lead."""
+    takes_for: str | None = None
+    """The one because of which it is a candidate, and that is not answered yet."""
     idle: int = 0
     """So many timers one right after the other had nothing to do."""
     idle_shows_ms: int = 0
@@ -122,6 +125,7 @@ class Times(Deadlines):
         self._clients(turn)
         self._operators(turn)
         self._asked_to_lead(turn)
+        self._takes_leadership(turn)
         self._timers(turn)
 
     def _candidate(self, turn: Turn) -> None:
@@ -405,6 +409,21 @@ class Times(Deadlines):
             self.begin("lead", TO_LEAD, turn, wait_ms, "answer who asks it to lead")
         if self.asks_to_lead in turn.answers or turn.after["role"] != "FOLLOWER":
             self.end("lead", turn.at_ms)
+
+    def _takes_leadership(self, turn: Turn) -> None:
+        """Who asked a candidate to lead hears how that went as soon as it is decided."""
+        before, after = turn.before.parts.get("taking", _NO_TERM), turn.after["taking"]
+        heard = turn.heard
+        is_asked = heard is not None and heard.code == _CODE.LEADERSHIP_TRANSFER
+        if turn.event == "Started" or (is_asked and before != _NO_TERM):
+            self.takes_for = None  # it has forgotten it, or there are two
+            return
+        if before == after:
+            return
+        if self.takes_for is not None:
+            what = "say how it went to who asked it to lead"
+            self.at_once(TO_LEAD, turn, what, done=self.takes_for in turn.answers)
+        self.takes_for = None if after == _NO_TERM else self.asks_to_lead
 
     # ---- timers ----
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 import pytest
 
-from rocketha.dledger import elector, heartbeats, node, transfer
+from rocketha.dledger import elector, heartbeats, node, roles, transfer
 from rocketha.dledger.config import DLedgerConfig
 from rocketha.dledger.connections import DLedgerCore
 from rocketha.dledger.heartbeats import count_beat
@@ -35,7 +35,7 @@ from rocketha.sim.dledger.simulation import SIMULATION
 from rocketha.sim.engine.options import SimOptions
 from rocketha.sim.engine.simulation import simulate
 from rocketha.sim.register.simulation import SIMULATION as REGISTER
-from rocketha.types import TimestampMs
+from rocketha.types import Term, TimestampMs
 
 SEEDS: Final = (0, 4, 27, 33)
 """Runs in which all obligations come due, and all omissions are noticed."""
@@ -406,6 +406,20 @@ def test_who_forgets_that_it_was_asked_to_lead_is_noticed(monkeypatch: pytest.Mo
         return replace(stepped, state=replace(stepped.state, asked_to_lead=None))
 
     monkeypatch.setattr(transfer, "_take_when_ready", forgets)
+
+    missed = check_obligations(DLEDGER, recorded(0)).missed
+
+    assert {one.obligation for one in missed} == {"requests to lead answered"}
+
+
+def test_who_never_says_whether_it_leads_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    handle_role_change = roles._handle_role_change
+
+    def tells_nobody(state: ElectorState, term: Term) -> roles.Changed:
+        state, effects = handle_role_change(state, term)
+        return state, effects[-1:]
+
+    monkeypatch.setattr(roles, "_handle_role_change", tells_nobody)
 
     missed = check_obligations(DLEDGER, recorded(0)).missed
 
