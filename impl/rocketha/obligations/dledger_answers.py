@@ -77,8 +77,8 @@ def answers_of(turn: Turn, settings: Mapping[str, Any]) -> Iterator[tuple[str, b
             yield BEATS, _beaten(turn, heard, answer)
         case DLedgerRequestCode.PUSH:
             refusal = _refusal(turn.before, heard.body)
-            if settings["legacy_push"]:
-                yield PUSHES, turn.is_cut or _says_its_log(turn, heard, answer)
+            if settings["legacy_push"] and not turn.is_cut:
+                yield PUSHES, _says_its_log(turn, heard, answer)
             if refusal is not None:
                 yield PUSHES, _refused(turn, heard, answer, refusal)
                 return
