@@ -79,10 +79,13 @@ popVars == <<popSent, ckAt, ackAt, accepted, revived>>
 -----------------------------------------------------------------------------
 None == "none"
 
+\* Of which masters the slave may know when it is looked at first.
+KnownAtFirst == SUBSET Master
+
 Init ==
   /\ up = TRUE
   /\ acts = FALSE
-  /\ known = Master
+  /\ known \in KnownAtFirst
   /\ progress = 0
   /\ saved = 0
   /\ under = {}
@@ -368,117 +371,74 @@ Revive(p, m) ==
 \* Here is no time: somebody has left undone what is to be done.  It changes nothing, and no finite model has it.
 
 \* The slave asks which masters there are,
-NoAsk ==
-  /\ ~up
-
-  /\ UNCHANGED vars
+NoAsk == ~up /\ UNCHANGED vars
 
 \* takes what it hears of them,
-NoLearn ==
-  /\ ~up
-
-  /\ UNCHANGED vars
+NoLearn == ~up /\ UNCHANGED vars
 
 \* acts if it hears that it has the smallest brokerId, and not if it hears of a smaller one,
-NoAct(is) ==
-  /\ ~up \/ acts = is
-
-  /\ UNCHANGED vars
+NoAct(is) == (~up \/ acts = is) /\ UNCHANGED vars
 
 \* puts the first record that is due and not passed,
-NoPut(r) ==
-  /\ ~up \/ ~acts \/ r # progress + 1 \/ IsUnder(r) \/ Targets = {}
+NoPut(r) == (~up \/ ~acts \/ r # progress + 1 \/ IsUnder(r) \/ Targets = {}) /\ UNCHANGED vars
 
-  /\ UNCHANGED vars
+\* says in full what it is, waits before it puts again what has failed,
+PutPart(r) == (~up \/ ~IsUnder(r)) /\ UNCHANGED vars
+PutEarly(r) == (~up \/ ~IsUnder(r)) /\ UNCHANGED vars
 
-\* writes down what it has passed,
-NoSave ==
-  /\ ~up \/ saved = progress
+\* writes down what it has passed, and what it has given to consumers,
+NoSave == (~up \/ saved = progress) /\ UNCHANGED vars
+NoKeep(p) == (~up \/ ckAt[p] = None) /\ UNCHANGED vars
 
-  /\ UNCHANGED vars
-
-\* answers consumers, and gives them what a master has a check point of.
-LeaveConsumer ==
-  /\ ~up
-
-  /\ UNCHANGED vars
-
-GiveUnheld(p) ==
-  /\ ~up \/ ckAt[p] # None
-
-  /\ UNCHANGED vars
+\* and answers them: with what a master has a check point of, and with all that an ACK needs.
+LeaveConsumer == ~up /\ UNCHANGED vars
+GiveUnheld(p) == (~up \/ ckAt[p] # None) /\ UNCHANGED vars
+GivePart(p) == (~up \/ ckAt[p] = None) /\ UNCHANGED vars
 
 \* While it acts it refuses an ACK at once only where no master may have it; released: it never does,
 RefuseAck(p) ==
-  /\ ~up \/ ~acts \/ ckAt[p] = None \/ (~Released /\ \A m \in Targets : ~MayAck(p, m))
-
-  /\ UNCHANGED vars
+  (~up \/ ~acts \/ ckAt[p] = None \/ (~Released /\ \A m \in Targets : ~MayAck(p, m))) /\ UNCHANGED vars
 
 \* and says without sending it that it is stored, where there is nobody to send it to.
-SkipAck(p) ==
-  /\ Released /\ Targets = {}
-
-  /\ UNCHANGED vars
+SkipAck(p) == Released /\ Targets = {} /\ UNCHANGED vars
 
 \* It refuses a pop, or an ACK, though a master has just said that it has the check point, or the ACK: it has none.
-Deny(p, is) ==
-  /\ IF is = "ck" THEN ckAt[p] = None ELSE ackAt[p] = {}
-
-  /\ UNCHANGED vars
+Deny(p, is) == (IF is = "ck" THEN ckAt[p] = None ELSE ackAt[p] = {}) /\ UNCHANGED vars
 
 \* It waits for the answer to a put.
-WaitFor(r) ==
-  /\ up /\ IsUnder(r)
-
-  /\ UNCHANGED vars
+WaitFor(r) == up /\ IsUnder(r) /\ UNCHANGED vars
 
 \* A master answers a sign of life,
-NoSign(m) ==
-  /\ ~alive[m]
-
-  /\ UNCHANGED vars
+NoSign(m) == ~alive[m] /\ UNCHANGED vars
 
 \* has on its disk what it has appended,
-NoFlush(m) ==
-  /\ ~alive[m]
-
-  /\ UNCHANGED vars
+NoFlush(m) == ~alive[m] /\ UNCHANGED vars
 
 \* gives each record the place behind the one before,
-NoPlace(m) ==
-  /\ ~alive[m]
-
-  /\ UNCHANGED vars
+NoPlace(m) == ~alive[m] /\ UNCHANGED vars
 
 \* answers a put,
-NoAnswer(r, m) ==
-  /\ ~alive[m] \/ r \notin Record
-
-  /\ UNCHANGED vars
+NoAnswer(r, m) == (~alive[m] \/ r \notin Record) /\ UNCHANGED vars
 
 \* asks for half messages that have not ended,
-NoCheck(h, m) ==
-  /\ ~alive[m] \/ h \notin log[m] \/ h \in visible \/ ended[h] = "rollback"
-
-  /\ UNCHANGED vars
+NoCheck(h, m) == (~alive[m] \/ h \notin log[m] \/ h \in visible \/ ended[h] = "rollback") /\ UNCHANGED vars
 
 \* and looks at pops whose time is up.
-NoRevive(p, m) ==
-  /\ ~alive[m] \/ ckAt[p] # m \/ Cancels(p, m) \/ p \in revived
+NoRevive(p, m) == (~alive[m] \/ ckAt[p] # m \/ Cancels(p, m) \/ p \in revived) /\ UNCHANGED vars
 
-  /\ UNCHANGED vars
+\* Whoever hears what it does not do, or cannot do now, refuses it, and does nothing else.
+NoRefusal(m) == m \in Master /\ ~alive[m] /\ UNCHANGED vars
 
 \* A producer that is asked says what it has decided.
-NoWord(h) ==
-  /\ h \notin Half
-
-  /\ UNCHANGED vars
+NoWord(h) == h \notin Half /\ UNCHANGED vars
 
 Missed ==
   \/ NoAsk \/ NoLearn \/ NoSave \/ LeaveConsumer \/ \E is \in BOOLEAN : NoAct(is)
-  \/ \E r \in Record : NoPut(r) \/ WaitFor(r) \/ \E m \in Master : NoAnswer(r, m)
+  \/ \E r \in Record : NoPut(r) \/ PutPart(r) \/ PutEarly(r) \/ WaitFor(r) \/ \E m \in Master : NoAnswer(r, m)
   \/ \E h \in Half : NoWord(h) \/ \E m \in Master : NoCheck(h, m)
-  \/ \E p \in Pop : GiveUnheld(p) \/ RefuseAck(p) \/ SkipAck(p) \/ \E is \in {"ck", "ack"} : Deny(p, is)
+  \/ \E m \in Master \cup {None} : NoRefusal(m)
+  \/ \E p \in Pop : NoKeep(p) \/ GiveUnheld(p) \/ GivePart(p)
+  \/ \E p \in Pop : RefuseAck(p) \/ SkipAck(p) \/ \E is \in {"ck", "ack"} : Deny(p, is)
   \/ \E m \in Master : NoSign(m) \/ NoFlush(m) \/ NoPlace(m) \/ \E p \in Pop : NoRevive(p, m)
 
 -----------------------------------------------------------------------------

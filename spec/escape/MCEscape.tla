@@ -7,6 +7,9 @@ AnyOrder ==
   CHOOSE pairs \in SUBSET (Master \X Master) :
     \A m, n \in Master : m # n => (<<m, n>> \in pairs) # (<<n, m>> \in pairs)
 
+\* It knows all masters at first; what it may know then it comes to know.
+AllKnown == {Master}
+
 Bounded(action, x) ==
   CASE action = "PutHere" -> MayPutHere(x) /\ x \notin own
     [] action = "Missed" -> FALSE

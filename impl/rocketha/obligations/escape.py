@@ -236,7 +236,7 @@ def _failures_waited_out(run: RecordedRun) -> Iterator[Due]:
                 if record in failed:
                     done = one.at_ms >= failed[record] + slave.settings["retry_ms"]
                     what = f"wait before it puts record {record} again"
-                    yield due_in_step(one.record, what, is_done=done)
+                    yield due_in_step(one.record, what, is_done=done, of=f"{service} {record}")
 
 
 def _puts_in_full(run: RecordedRun) -> Iterator[Due]:
@@ -247,7 +247,8 @@ def _puts_in_full(run: RecordedRun) -> Iterator[Due]:
         for message in one.messages:
             if message.code == BrokerCode.SEND_MESSAGE_V2:
                 done = _is_full(message, inner, halves)
-                yield due_in_step(one.record, f"say all of {message.id}", is_done=done)
+                what = f"say all of {message.id}"
+                yield due_in_step(one.record, what, is_done=done, of=message.id)
 
 
 def _is_full(message: SentMessage, inner: str, halves: set[str]) -> bool:
@@ -325,6 +326,7 @@ def _given_stays(run: RecordedRun) -> Iterator[Due]:
                 since_ms=one.at_ms,
                 by_ms=by_ms,
                 what=f"write that {told['pop']} is given",
+                of=told["pop"],
                 done_ms=next(later, None),
             )
 
@@ -388,7 +390,8 @@ def _pops_in_full(run: RecordedRun) -> Iterator[Due]:
                 "startOffsetInfo": place,
             }
             done = dict(told["fields"]) == wanted
-            yield due_in_step(one.record, f"say {wanted} of {told['pop']}", is_done=done)
+            what = f"say {wanted} of {told['pop']}"
+            yield due_in_step(one.record, what, is_done=done, of=told["pop"])
 
 
 def _pops_held(run: RecordedRun) -> Iterator[Due]:

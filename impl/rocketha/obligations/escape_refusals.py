@@ -76,7 +76,7 @@ def _pops_refused(run: RecordedRun) -> Iterator[Due]:
             wanted = _at_once(one, settings, given, waiting)
             code = told[0]["code"] if told else None
             what = f"answer a consumer that pops: {wanted}"
-            yield due_in_step(one.record, what, is_done=code == wanted)
+            yield due_in_step(one.record, what, is_done=code == wanted, of="pops")
         waiting += asked - len(told)
         for answer in told:
             if answer["code"] == BrokerResponse.SUCCESS:

@@ -7,20 +7,26 @@ from typing import Any
 
 import pytest
 
-from rocketha.escape import master, pops, slave
+from rocketha.escape import master, pops, services, slave
 from rocketha.escape.events import Done, PoppedHere
 from rocketha.formats.broker_requests import BrokerCode
-from rocketha.runtime.effects import AppendMessage, Respond
-from rocketha.runtime.events import RequestArrived
+from rocketha.formats.offset_tables import TableKind
+from rocketha.pre_online.events import StoreTable
+from rocketha.runtime.effects import AppendMessage, Respond, SendRequest
+from rocketha.runtime.events import RequestArrived, ResponseArrived
 
 __all__ = [
     "accepts_at_once",
+    "counts_one_more",
     "denies_pops",
+    "drops_the_table_of_consumers",
     "gives_without_a_check_point",
     "learns_nothing",
     "leaves_a_place_free",
     "leaves_signs_unanswered",
     "never_acts",
+    "puts_again_at_once",
+    "puts_half_messages_as_others",
     "refuses_acks",
     "takes_no_end",
     "waits_for_what_is_answered",
@@ -98,3 +104,31 @@ def waits_for_what_is_answered(patch: pytest.MonkeyPatch) -> None:
         return replace(done, state=done.state.with_service(at, waits))
 
     patch.setattr(slave, "heard_put", heard_put)
+
+
+def puts_half_messages_as_others(event: Any, one: Any) -> Any:
+    """Put half messages as those that can be read."""
+    del event
+    is_put = isinstance(one, SendRequest) and one.code == BrokerCode.SEND_MESSAGE_V2
+    return replace(one, ext_fields={**one.ext_fields, "f": "0"}) if is_put else one
+
+
+def puts_again_at_once(patch: pytest.MonkeyPatch) -> None:
+    """Wait for nothing before a record is put again that could not be put."""
+    whole = services.due
+    patch.setattr(services, "due", lambda service, _, *, now_ms: whole(service, 0, now_ms=now_ms))
+
+
+def drops_the_table_of_consumers(event: Any, one: Any) -> Any:
+    """Write down nothing of what consumers are given."""
+    is_consumer = isinstance(one, StoreTable) and one.kind is TableKind.CONSUMER
+    return None if is_consumer and isinstance(event, ResponseArrived) else one
+
+
+def counts_one_more(event: Any, one: Any) -> Any:
+    """Say that one more message is left than there is."""
+    del event
+    if not isinstance(one, Respond) or "restNum" not in one.ext_fields:
+        return one
+    fields = dict(one.ext_fields)
+    return replace(one, ext_fields={**fields, "restNum": str(int(fields["restNum"]) + 1)})

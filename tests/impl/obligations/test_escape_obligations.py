@@ -26,7 +26,7 @@ from rocketha.escape.events import (
 from rocketha.escape.master import MasterCore
 from rocketha.escape.producer import ProducerCore
 from rocketha.escape.slave import SlaveCore
-from rocketha.formats.broker_requests import BrokerCode, BrokerResponse
+from rocketha.formats.broker_requests import BrokerResponse
 from rocketha.formats.message import LOOPBACK
 from rocketha.formats.offset_tables import TableKind
 from rocketha.formats.put_requests import PutCode
@@ -45,11 +45,15 @@ from rocketha.sim.engine.simulation import SimulatedRun, simulate
 from rocketha.sim.escape.simulation import SIMULATION
 from rocketha.types import MASTER
 from tests.impl.escape.omissions import (
+    counts_one_more,
+    drops_the_table_of_consumers,
     gives_without_a_check_point,
     learns_nothing,
     leaves_a_place_free,
     leaves_signs_unanswered,
     never_acts,
+    puts_again_at_once,
+    puts_half_messages_as_others,
     takes_no_end,
 )
 from tests.impl.omissions import Patch, changes, drops, sleeps
@@ -81,17 +85,6 @@ def test_a_master_that_is_down_and_does_not_come_back_owes_nothing() -> None:
 # ---- omissions ----
 
 
-def _puts_half_messages_as_others(event: Any, one: Any) -> Any:
-    del event
-    is_put = isinstance(one, SendRequest) and one.code == BrokerCode.SEND_MESSAGE_V2
-    return replace(one, ext_fields={**one.ext_fields, "f": "0"}) if is_put else one
-
-
-def _puts_again_at_once(patch: pytest.MonkeyPatch) -> None:
-    whole = services.due
-    patch.setattr(services, "due", lambda service, _, *, now_ms: whole(service, 0, now_ms=now_ms))
-
-
 def _drops_the_table_of_delays(event: Any, one: Any) -> Any:
     is_delay = isinstance(one, StoreTable) and one.kind is TableKind.DELAY
     return None if is_delay and isinstance(event, PersistDue) else one
@@ -99,11 +92,6 @@ def _drops_the_table_of_delays(event: Any, one: Any) -> Any:
 
 def _writes_without_what_is_passed(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(services, "_written", lambda *_: 0)
-
-
-def _drops_the_table_of_consumers(event: Any, one: Any) -> Any:
-    is_consumer = isinstance(one, StoreTable) and one.kind is TableKind.CONSUMER
-    return None if is_consumer and isinstance(event, ResponseArrived) else one
 
 
 def _writes_whatever_there_is(patch: pytest.MonkeyPatch) -> None:
@@ -115,14 +103,6 @@ def _writes_whatever_there_is(patch: pytest.MonkeyPatch) -> None:
         return replace(done, state=state, effects=(store, *done.effects))
 
     patch.setattr(slave, "persist", persist)
-
-
-def _counts_one_more(event: Any, one: Any) -> Any:
-    del event
-    if not isinstance(one, Respond) or "restNum" not in one.ext_fields:
-        return one
-    fields = dict(one.ext_fields)
-    return replace(one, ext_fields={**fields, "restNum": str(int(fields["restNum"]) + 1)})
 
 
 def _takes_any_end(patch: pytest.MonkeyPatch) -> None:
@@ -236,15 +216,15 @@ OMISSIONS: Final[list[tuple[str, Patch]]] = [
     ("routes taken", _takes_whoever_is_shown_as_master),
     ("group taken", never_acts),
     ("what is due is put", sleeps(SlaveCore, ServeDue)),
-    ("failures waited out", _puts_again_at_once),
-    ("puts in full", changes(SlaveCore, _puts_half_messages_as_others)),
+    ("failures waited out", puts_again_at_once),
+    ("puts in full", changes(SlaveCore, puts_half_messages_as_others)),
     ("what is passed stays", changes(SlaveCore, _drops_the_table_of_delays)),
     ("what is passed stays", _writes_without_what_is_passed),
-    ("what is given stays", changes(SlaveCore, _drops_the_table_of_consumers)),
+    ("what is given stays", changes(SlaveCore, drops_the_table_of_consumers)),
     ("only changes written", _writes_whatever_there_is),
     ("consumers answered", drops(SlaveCore, Respond, after=ResponseArrived)),
     ("pops held", gives_without_a_check_point),
-    ("pops answered in full", changes(SlaveCore, _counts_one_more)),
+    ("pops answered in full", changes(SlaveCore, counts_one_more)),
     ("outsiders refused", drops(SlaveCore, Respond, after=RequestArrived)),
     ("outsiders refused", drops(ProducerCore, Respond, after=RequestArrived)),
     ("outsiders refused", _takes_any_end),

@@ -22,8 +22,8 @@ How consumers are answered is held against what masters have just said of their 
 RefuseAck); what is missed in time stands before what comes next. A half
 message that lies twice with a master may be shown twice; what is shown more often is a `Check` too
 many, and what is delivered again twice a `Revive`. Records are numbered as they lie in the slave's
-log, pops as their check points were sent. The trace begins when all run, the slave knows all
-masters, and does not act, as Init has it.
+log, pops as their check points were sent. The trace begins when all run, and the slave does not
+act, as Init has it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from rocketproof.protocols.escape.seen import (
     Told,
     TraceKind,
 )
-from rocketproof.protocols.escape.world import World, constants_of, pop_id
+from rocketproof.protocols.escape.world import NONE, World, constants_of, pop_id
 from tlatrace.values import State, Value
 
 __all__ = ["Act", "EscapeFollower"]
@@ -388,10 +388,14 @@ class EscapeFollower:
                 return (node,)
             case "LeaveConsumer" if self._kind is TraceKind.POPS:
                 return ()
-            case "GiveUnheld" if of in self._pops:
+            case "GiveUnheld" | "GivePart" | "NoKeep" if of in self._pops:
                 return (self._pops[of],)
-            case "NoPut" if of.startswith(f"{_SERVICES.get(self._kind)} "):
+            case "NoRefusal" if not of or self._kind is TraceKind.POPS:
+                return (node if node in self._alive else NONE,)
+            case "NoPut" | "PutEarly" if of.startswith(f"{_SERVICES.get(self._kind)} "):
                 return (int(of.split()[1]),)
+            case "PutPart" if of in self._puts:
+                return (self._puts[of][0],)
             case "NoSave" if of == _SERVICES.get(self._kind):
                 return ()
             case "NoAnswer" if of in self._puts:
@@ -419,10 +423,10 @@ class EscapeFollower:
 
     def _begin(self) -> None:
         """Begin the trace, if all is as Init says; and have what the slave's log says."""
-        seen, masters = self._slave, frozenset(self._layout.masters)
-        if seen is None or seen.acts or seen.known != masters or not all(self._alive.values()):
+        seen, masters = self._slave, self._layout.masters
+        if seen is None or seen.acts or not all(self._alive.values()):
             return
-        world = World(self._kind, self._layout, len(self._numbers), known=set(masters))
+        world = World(self._kind, self._layout, len(self._numbers), known=set(seen.known))
         world.alive = dict.fromkeys(masters, True)
         self._world = world
         self._act(None, "Init", (), world.state())

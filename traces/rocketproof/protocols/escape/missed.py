@@ -1,22 +1,28 @@
 """What is missed of a slave that acts, of masters and a producer: what they do not do in time.
 
-| obligation           | action of Escape                             | in the trace of          |
-|----------------------|----------------------------------------------|--------------------------|
-| routes asked         | NoAsk                                        | all                      |
-| routes taken         | NoLearn                                      | all                      |
-| group taken          | NoAct                                        | all                      |
-| what is due is put   | NoPut: the first record that is not passed   | its service              |
-| what is passed stays | NoSave                                       | its service              |
-| consumers answered   | LeaveConsumer                                | pops                     |
-| pops held            | GiveUnheld                                   | pops                     |
-| signs answered       | NoSign                                       | all                      |
-| written through      | NoFlush                                      | all                      |
-| places in queues     | NoPlace                                      | all                      |
-| puts answered        | NoAnswer: of a record, not of pops           | its service              |
-| halves asked for     | NoCheck                                      | half messages            |
-| ends taken           | NoCheck                                      | half messages            |
-| pops come again      | NoRevive: too late; too early is a Revive    | pops                     |
-| checks answered      | NoWord                                       | half messages            |
+| obligation             | action of Escape                             | in the trace of        |
+|------------------------|----------------------------------------------|------------------------|
+| routes asked           | NoAsk                                        | all                    |
+| routes taken           | NoLearn                                      | all                    |
+| group taken            | NoAct                                        | all                    |
+| what is due is put     | NoPut: the first record that is not passed   | its service            |
+| puts in full           | PutPart                                      | its service            |
+| failures waited out    | PutEarly                                     | its service            |
+| what is passed stays   | NoSave                                       | its service            |
+| what is given stays    | NoKeep                                       | pops                   |
+| consumers answered     | LeaveConsumer                                | pops                   |
+| pops held              | GiveUnheld                                   | pops                   |
+| pops answered in full  | GivePart                                     | pops                   |
+| pops refused           | NoRefusal                                    | pops                   |
+| outsiders refused      | NoRefusal                                    | all                    |
+| signs answered         | NoSign                                       | all                    |
+| written through        | NoFlush                                      | all                    |
+| places in queues       | NoPlace                                      | all                    |
+| puts answered          | NoAnswer: of a record, not of pops           | its service            |
+| halves asked for       | NoCheck                                      | half messages          |
+| ends taken             | NoCheck                                      | half messages          |
+| pops come again        | NoRevive: too late; too early is a Revive    | pops                   |
+| checks answered        | NoWord                                       | half messages          |
 
 How long they may wait is in their settings, which their obligations read; Escape has no time, and
 says whether something was to be waited for. What else they owe is not in its variables.
@@ -42,9 +48,15 @@ _ACTIONS: Final = {
     "routes taken": "NoLearn",
     "group taken": "NoAct",
     "what is due is put": "NoPut",
+    "puts in full": "PutPart",
+    "failures waited out": "PutEarly",
     "what is passed stays": "NoSave",
+    "what is given stays": "NoKeep",
     "consumers answered": "LeaveConsumer",
     "pops held": "GiveUnheld",
+    "pops answered in full": "GivePart",
+    "pops refused": "NoRefusal",
+    "outsiders refused": "NoRefusal",
     "signs answered": "NoSign",
     "written through": "NoFlush",
     "places in queues": "NoPlace",
