@@ -213,10 +213,14 @@ RefuseMisdirected(m, l, t, r, a) ==
 \* ---- What is told to who wants m to lead instead of l, in term t; m is None if it is no member ----
 
 \* The reasons why not, in the order in which they are looked at (DLedgerResponseCode).
-TransferAnswers == {"UNEXPECTED_ARGUMENT", "UNKNOWN_MEMBER", "INCONSISTENT_TERM", "NOT_LEADER",
-                    "FALL_BEHIND_TOO_MUCH", "LEADER_TRANSFERRING"}
+TransferAnswers == {"UNEXPECTED_ARGUMENT", "UNKNOWN_MEMBER", "INCONSISTENT_LEADER", "INCONSISTENT_TERM",
+                    "NOT_LEADER", "FALL_BEHIND_TOO_MUCH", "LEADER_TRANSFERRING"}
+\* It is to take over from l.
+TakingRefusal(n, l, t) ==
+  IF l # leader[n] THEN "INCONSISTENT_LEADER" ELSE IF t # term[n] THEN "INCONSISTENT_TERM" ELSE None
 TransferRefusal(n, l, m, t) ==
-  IF l # n THEN "UNEXPECTED_ARGUMENT" ELSE IF m = None THEN "UNKNOWN_MEMBER"
+  IF l # n /\ m = n THEN TakingRefusal(n, l, t)
+  ELSE IF l # n THEN "UNEXPECTED_ARGUMENT" ELSE IF m = None THEN "UNKNOWN_MEMBER"
   ELSE IF t # term[n] THEN "INCONSISTENT_TERM" ELSE IF role[n] # "Leader" THEN "NOT_LEADER"
   ELSE IF m = n THEN "UNEXPECTED_ARGUMENT" ELSE None
 \* It hands over to somebody, or waits still for what became of that in an earlier term.

@@ -110,7 +110,7 @@ class MemberState:
     def change_to_follower(self, term: Term, leader: str) -> MemberState:
         """Follow the leader of the present term. Source: MemberState.changeToFollower"""
         assert term == self.curr_term, (term, self.curr_term)
-        return replace(self, role=Role.FOLLOWER, leader_id=leader, transferee=None)
+        return replace(self, role=Role.FOLLOWER, leader_id=leader)
 
     def change_to_candidate(self, term: Term) -> MemberState:
         """Be without a leader, and remember a term that was heard of; do not go there yet.

@@ -40,7 +40,7 @@ def become_leader(state: ElectorState) -> Changed:
     """
     term = state.member.curr_term
     member = state.member.change_to_leader(term)
-    state = replace(state, member=member, last_send_heart_beat_ms=None, beat=None)
+    state = replace(state, member=member, last_send_heart_beat_ms=None)
     return _handle_role_change(state, term)
 
 

@@ -69,7 +69,7 @@ from rocketha.formats.dledger_term_file import (
     TermAndVote,
     encode_term_file,
 )
-from rocketha.storage.disk import Disk, parent
+from rocketha.storage.disk import Disk
 from rocketha.types import LogIndex, Offset, SizeBytes, Term
 
 __all__ = ["DLedgerStore", "StoreOptions"]
@@ -165,6 +165,8 @@ class DLedgerStore:
         kept = read_term(disk, options)
         if kept is None:
             raise TermFileError(TERM_FILE, offset=0, reason="is not there: it was in some term")
+        if disk.exists(options.path(CHECKPOINT_FILE)):
+            disk.unlink(options.path(CHECKPOINT_FILE))  # durable with the next file in its folder
         term = Term(kept.curr_term + 1)
         lost = encode_term_file(TermAndVote(curr_term=term, refill_term=term))
         replace_file(disk, options.path(TERM_FILE), lost)
@@ -172,9 +174,6 @@ class DLedgerStore:
             directory = options.path(name)
             for file in sorted(disk.names(directory), reverse=last_first):
                 disk.unlink(joined(directory, file))
-            if name == _DATA and disk.exists(options.path(CHECKPOINT_FILE)):
-                disk.unlink(options.path(CHECKPOINT_FILE))
-                disk.fsync_dir(parent(options.path(CHECKPOINT_FILE)))
             disk.fsync_dir(directory)
 
     @property

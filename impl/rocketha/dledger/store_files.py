@@ -153,8 +153,6 @@ class FileList:
         """Put a file with these bytes, at places in it, in the place of one, at once."""
         path = self._path(start)
         aside = path + _ASIDE
-        if self._disk.exists(aside):
-            self._disk.truncate(aside, 0)
         for at, data in pieces:
             self._disk.write(aside, at, data)
         self._disk.truncate(aside, self._size)

@@ -11,7 +11,8 @@
 |                     | the term begins that it has instead; what is on the disk, when it is there |
 | commits learned     | what the leader has committed and the member has of its log                |
 | misdirected refused | what is for another member, or another group, changes nothing              |
-| forged refused      | nor does what no member sends, whoever it says that it is                  |
+| forged refused      | nor does what no member sends, whoever it says that it is; the connection  |
+|                     | is closed that it came from, if it cannot be read                          |
 
 Of what a follower answers to pushes of the older generation it is asked for no more than that it
 refuses them, what its log has, and which entries were pushed.
@@ -28,7 +29,15 @@ from typing import Any, Final
 import msgspec
 
 from rocketha.formats.dledger_codes import DLedgerRequestCode, DLedgerResponseCode, PushType
-from rocketha.obligations.dledger_turns import Has, Heard, Turn, forged, misdirected
+from rocketha.obligations.dledger_turns import (
+    Has,
+    Heard,
+    Turn,
+    forged,
+    is_unreadable,
+    misdirected,
+)
+from rocketha.obligations.outsiders import CLOSED
 
 __all__ = ["ANSWERS", "answers_of"]
 
@@ -65,6 +74,8 @@ def answers_of(turn: Turn, settings: Mapping[str, Any]) -> Iterator[tuple[str, b
     if lie is not None:
         owed = _owed(turn, lie, settings)
         yield FORGED, _changes_nothing(turn) and _says(_of_outsider(turn), owed)
+    if is_unreadable(turn):
+        yield FORGED, _changes_nothing(turn) and turn.answered == [CLOSED]
     if heard is None or turn.event != "RequestArrived":
         return
     answer = turn.answers.get(heard.id)

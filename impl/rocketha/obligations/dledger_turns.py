@@ -28,6 +28,7 @@ __all__ = [
     "Turn",
     "TurnsOfNode",
     "forged",
+    "is_unreadable",
     "misdirected",
     "pauses_of",
     "turns_of",
@@ -190,6 +191,11 @@ def forged(turn: Turn, settings: Mapping[str, Any]) -> Mapping[str, Any] | None:
     asked = _from_outside(turn)
     is_forged = asked is not None and asked["is"] in FORGED and _is_own(turn, asked, settings)
     return asked if is_forged else None
+
+
+def is_unreadable(turn: Turn) -> bool:
+    """Tell whether what began a turn is no request."""
+    return any(isinstance(x, dict) and x["is"] == "OutsiderHeard" for x in turn.records[0].heard)
 
 
 def _from_outside(turn: Turn) -> Mapping[str, Any] | None:

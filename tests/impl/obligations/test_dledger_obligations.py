@@ -130,6 +130,12 @@ def unanswered(record: NodeRecord) -> NodeRecord:
     return msgspec.structs.replace(record, answered=())
 
 
+def hanging_on(record: NodeRecord) -> NodeRecord:
+    """Let the connection stay open over which it heard what is no request."""
+    left = [one for one in record.answered if one != {"is": "OutsiderRefused"}]
+    return msgspec.structs.replace(record, answered=tuple(left))
+
+
 def twice(record: NodeRecord) -> NodeRecord:
     return msgspec.structs.replace(record, answered=record.answered * 2)
 
@@ -231,6 +237,7 @@ VOTE, HEART_BEAT, PUSH = 51001, 51002, 51004
         ("forged refused", unanswered),
         ("forged refused", in_other_words),
         ("forged refused", believing),
+        ("forged refused", hanging_on),
         ("misdirected refused", believing),
         ("files removed", with_files_left),
         ("entries as written", saying('"body":"', '"body":"AAAA', asks=True)),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 from random import Random
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -12,6 +13,7 @@ from rocketha.dledger.performers import DLedgerFiles
 from rocketha.dledger.push_state import SyncLedger, TruncateLedger
 from rocketha.dledger.register import RegisterService, write_entry
 from rocketha.dledger.state import KeepTermAndVote
+from rocketha.dledger.store_options import StoreOptions
 from rocketha.errors import DiskError
 from rocketha.formats.dledger_codes import DLedgerEntryType
 from rocketha.formats.dledger_term_file import TermAndVote
@@ -26,6 +28,7 @@ from rocketha.sim.dledger.failing_disk import (
 from rocketha.sim.dledger.member import STORE
 from rocketha.sim.dledger.workload import DLedgerWorkload
 from rocketha.sim.engine.crash_points import ENDS, Ending
+from rocketha.sim.engine.failure import CoreFailure
 from rocketha.sim.engine.faults import Fault
 from rocketha.sim.engine.random_source import Injection, InjectionPoint, PerPurposeStreams
 from rocketha.storage.memory_disk import MemoryDisk
@@ -180,6 +183,28 @@ def test_a_member_with_a_slow_disk_takes_fewer_steps() -> None:
     slow = taken()
 
     assert 0 < slow < 2 * usual / 3
+
+
+def test_a_member_that_starts_on_a_damaged_log_ends_the_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    cluster, plan, streams, _ = group_of(3)
+    DLedgerWorkload(cluster, plan, streams).begin()
+    go_on(cluster, 1_500)
+    whole = DLedgerFiles.open
+
+    def started_anyway(disk: Any, options: StoreOptions, machine: RegisterService) -> DLedgerFiles:
+        return whole(disk, replace(options, discard_damaged_log=True), machine)
+
+    monkeypatch.setattr(DLedgerFiles, "open", started_anyway)
+
+    def strike() -> None:
+        for number in range(1, 6):
+            damage(cluster, streams, number)
+            go_on(cluster, 2_000)
+
+    with pytest.raises(CoreFailure, match="its log is damaged"):
+        strike()
 
 
 def damage(cluster: DLedgerCluster, streams: PerPurposeStreams, number: int) -> None:

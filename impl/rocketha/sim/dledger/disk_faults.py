@@ -6,7 +6,8 @@
 |              | machine                                                                           |
 | disk-full    | the same of what needs room                                                       |
 | slow-disk    | for a while it stands still after each step that has synchronized files           |
-| damaged-file | it ends, and comes back with a bit of its log turned; then it throws it away      |
+| damaged-file | it ends, and a bit of its log is turned; it refuses to start, until it may throw  |
+|              | its log away                                                                      |
 
 A log is damaged where its node notices: what the index does not name yet looks like a torn write.
 And only as long as a majority of the others can vote: with too many logs gone nobody may lead.
@@ -20,14 +21,16 @@ from random import Random
 from typing import Final
 
 from rocketha.dledger.node_state import NodeState
+from rocketha.dledger.performers import DLedgerFiles
 from rocketha.dledger.store import DLedgerStore
 from rocketha.errors import DamagedLogError
 from rocketha.formats.segment import segment_name
 from rocketha.sim.dledger.cluster import DLedgerCluster
 from rocketha.sim.dledger.failing_disk import DiskFailure
-from rocketha.sim.dledger.machine import DLedgerMachine
+from rocketha.sim.dledger.machine import DLedgerMachine, Member
 from rocketha.sim.dledger.member import STORE
 from rocketha.sim.engine.crash_points import ENDS, Ending
+from rocketha.sim.engine.failure import CoreFailure
 from rocketha.sim.engine.faults import Fault
 from rocketha.sim.engine.node import Node, broker_address
 from rocketha.sim.engine.random_source import Injection
@@ -97,6 +100,7 @@ class DiskFaults:
         else:
             cluster.counts.add(Fault.DAMAGED_FILE)
             injection.note(f"{name} ends, and its disk damages {where}")
+            _require_refusal(cluster.members[node.id])
         incarnation = node.incarnation
 
         def restart() -> None:
@@ -113,6 +117,19 @@ class DiskFaults:
             if machine is not node
         )
         return cluster.members[node.id].config.is_quorum(count)
+
+
+def _require_refusal(member: Member) -> None:
+    """Try to start a member that nobody has allowed to throw its log away.
+
+    Raises: CoreFailure if it starts.
+    """
+    disk = copy.deepcopy(member.machine.disk)
+    try:
+        DLedgerFiles.open(disk, STORE, member.new_machine())
+    except DamagedLogError:
+        return
+    raise CoreFailure(f"{member.config.self_id} starts, and its log is damaged")
 
 
 def _can_vote(machine: DLedgerMachine) -> bool:

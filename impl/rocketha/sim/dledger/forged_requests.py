@@ -13,6 +13,7 @@
 | an entry that it has, of another term; a       | INCONSISTENT_STATE                        |
 | TRUNCATE of what is cut, or is committed and   |                                           |
 | of no term                                     |                                           |
+| one whose body breaks off, or of no kind       | nothing: the connection is closed         |
 
 Nothing changes in who hears one. An entry that is damaged no member takes for one: whoever reads a
 frame refuses it.
@@ -29,16 +30,19 @@ from typing import Any, Final
 
 from rocketha.formats.dledger_codes import PushType
 from rocketha.formats.dledger_entry import DLedgerEntry
+from rocketha.formats.dledger_request_codec import push_request
 from rocketha.formats.dledger_requests import (
     DLedgerRequest,
     HeartBeatRequest,
     PushEntryRequest,
     VoteRequest,
 )
+from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.sim.dledger.machine import Member
+from rocketha.sim.engine.open_node import NO_REQUEST
 from rocketha.types import LogIndex, Offset, Term
 
-__all__ = ["STRANGER", "forged_request"]
+__all__ = ["STRANGER", "forged_request", "unreadable_request"]
 
 STRANGER: Final = "stranger"
 _FAR: Final = LogIndex(10**6)
@@ -49,6 +53,14 @@ def forged_request(member: Member, rng: Random) -> DLedgerRequest:
     """Draw a request that a member is to refuse as it is now."""
     pushes = [*_pushes(member)]
     return rng.choice(pushes if pushes and rng.randrange(3) else [*_of_elections(member)])
+
+
+def unreadable_request(member: Member, rng: Random) -> RemotingCommand:
+    """Draw what is no request, though it begins like one."""
+    command = push_request(rng.choice([*_of_elections(member), *_pushes(member)]), opaque=1)
+    if rng.randrange(2) == 0:
+        return replace(command, code=NO_REQUEST)
+    return replace(command, body=command.body[: rng.randrange(len(command.body))])
 
 
 def _base(member: Member, sender: str) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from rocketha.dledger.register import RegisterService
 from rocketha.dledger.state import RoleChanged
 from rocketha.formats.dledger_request_codec import push_request, push_response
 from rocketha.formats.dledger_requests import AppendEntryResponse, DLedgerRequest
+from rocketha.formats.remoting_command import RemotingCommand
 from rocketha.recording.dledger_parts import MemberParts, settings_of
 from rocketha.recording.recorder import Parts
 from rocketha.runtime.effects import AnswerClient, Respond
@@ -40,6 +41,7 @@ from rocketha.sim.dledger.member import (
 )
 from rocketha.sim.engine.frames import Frame
 from rocketha.sim.engine.node import broker_address
+from rocketha.sim.engine.open_node import OutsiderHeard, OutsiderRefused
 from rocketha.sim.engine.remoting_calls import Arrived
 from rocketha.types import BrokerId, ConnectionId, RequestId
 
@@ -231,6 +233,15 @@ class Member(LedgerMember[NodeState, NodeHears, NodeAction]):
 
         self.when_it_runs(hear)
 
+    def ask_unreadably(self, command: RemotingCommand) -> None:
+        """Hear a request that is none, over a connection of its own."""
+
+        def hear() -> None:
+            self.recorder.heard(OutsiderHeard(command.code, {}))
+            self.take_request(Arrived(_OUTSIDE, command))
+
+        self.when_it_runs(hear)
+
     def respond(self, answer: Respond) -> None:
         """Answer a request."""
         if self.waiting(answer.request).conn == _OUTSIDE:
@@ -240,5 +251,7 @@ class Member(LedgerMember[NodeState, NodeHears, NodeAction]):
 
     def refuse(self, request: RequestId) -> None:
         """Close the connection of a request."""
-        assert self.waiting(request).conn != _OUTSIDE
-        super().refuse(request)
+        if self.waiting(request).conn == _OUTSIDE:
+            self.recorder.answered(OutsiderRefused())
+        else:
+            super().refuse(request)

@@ -7,6 +7,8 @@
 | the leader   | its leadership for who is no member, or has it already                         |
 | the leader   | its leadership for another member, and at once for the next one                |
 | a member     | that another one hands over its leadership, to a third one where there is one  |
+| a member     | that it takes over from another one, which does not lead it, or in another     |
+|              | term                                                                           |
 
 It is told that, and nothing changes, but for the first of two.
 """
@@ -65,12 +67,24 @@ def _requests(member: Member, rng: Random, *, leads: bool) -> tuple[LeadershipTr
         replace(right, term=Term(right.term + rng.choice((-1, 1)))),
         replace(right, transferee_id=rng.choice((_STRANGER, config.self_id, None))),
         replace(right, transfer_id=others[-1], transferee_id=others[0]),
+        _to_take_over(member, right, rng),
     )
     if leads and rng.randrange(4) == 0:
         return right, replace(right, transferee_id=others[-1])
     if not leads and rng.randrange(2) == 0:
         return (right,)
     return (rng.choice(wrong),)
+
+
+def _to_take_over(
+    member: Member, right: LeadershipTransferRequest, rng: Random
+) -> LeadershipTransferRequest:
+    """Return what its leader does not ask a member for."""
+    config, leader = member.config, member.state.elector.member.leader_id
+    asked = replace(right, transferee_id=config.self_id)
+    if leader not in config.others:
+        return replace(asked, transfer_id=rng.choice(config.others))
+    return replace(asked, transfer_id=leader, term=Term(right.term + rng.choice((-1, 1))))
 
 
 def transfer_request(member: Member, transferee: str) -> LeadershipTransferRequest:

@@ -21,7 +21,7 @@ from rocketha.formats.dledger_requests import (
     VoteRequest,
 )
 from rocketha.sim.dledger.cluster import DLedgerCluster
-from rocketha.sim.dledger.forged_requests import STRANGER, forged_request
+from rocketha.sim.dledger.forged_requests import STRANGER, forged_request, unreadable_request
 from rocketha.sim.dledger.machine import Member
 from rocketha.sim.engine.faults import Fault
 from rocketha.sim.engine.random_source import Injection
@@ -31,6 +31,8 @@ __all__ = ["WrongRequests"]
 
 _OTHER_GROUP: Final = "another"
 _FAR: Final = LogIndex(10**6)
+_UNREADABLE: Final = 4
+"""Of what no member sends one of so many cannot be read."""
 
 
 class WrongRequests:
@@ -66,7 +68,10 @@ class WrongRequests:
 
         def hear() -> None:
             cluster.counts.add(Fault.FORGED_REQUEST)
-            member.ask_from_outside(forged_request(member, rng))
+            if rng.randrange(_UNREADABLE) == 0:
+                member.ask_unreadably(unreadable_request(member, rng))
+            else:
+                member.ask_from_outside(forged_request(member, rng))
 
         member.when_it_runs(hear)
 

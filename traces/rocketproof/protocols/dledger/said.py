@@ -218,9 +218,12 @@ class SaidByMembers:
     def _forged(
         self, name: str, heard: Sequence[object], answered: Sequence[object]
     ) -> Iterator[Told]:
-        """Yield what is told to who sends what no member sends."""
+        """Yield what is told to who sends what no member sends; what is no request is closed."""
         told = _told_outside(answered)
+        is_closed = any(_is(one, "OutsiderRefused") for one in answered)
         for one in heard:
+            if _is(one, "OutsiderHeard") and not is_closed:
+                yield "LeaveUnanswered", (name,)
             if not _is(one, *FORGED):
                 continue
             asked = _convert(one, _Forged)
