@@ -227,7 +227,6 @@ class Transfer:
     number: RequestNumber
     began_ms: TimestampMs
     term: Term
-    transferee: str
     request: RequestId | None
     """Who waits to hear how it went; None: nobody."""
 

@@ -123,9 +123,7 @@ def _hand_over(
         transfer_id=config.self_id,
         transferee_id=peer,
     )
-    transfer = Transfer(
-        number=number, began_ms=now_ms, term=member.curr_term, transferee=peer, request=request
-    )
+    transfer = Transfer(number=number, began_ms=now_ms, term=member.curr_term, request=request)
     member = replace(member, transferee=peer)
     state = replace(state, member=member, last_number=number, transfer=transfer)
     action = ElectorAction(ElectorActionName.TRANSFER_LEADERSHIP, peer)
@@ -160,7 +158,7 @@ def _end_transfer(
     state = replace(state, transfer=None)
     member = state.member
     leads = member.is_leader and member.curr_term == transfer.term
-    if leads and member.transferee == transfer.transferee and state.config.rules.may_go_on():
+    if leads and state.config.rules.may_go_on():
         state = replace(state, member=replace(member, transferee=None))
         return ElectorStepped(state, effects, ElectorAction(ElectorActionName.GO_ON_LEADING))
     return ElectorStepped(state, effects)
