@@ -327,13 +327,24 @@ def _appended(turn: Turn, entries: list[Any], answer: Mapping[str, Any]) -> bool
 
 
 def _acknowledged(turn: Turn, index: int, answer: Mapping[str, Any]) -> bool:
-    """What is acknowledged is on the disk; what is not is not known to be the leader's."""
+    """What is acknowledged is on the disk; what is not is not known to be the leader's.
+
+    The answer says how far the log reaches.
+    """
     after = turn.after
     kept = min(after["same"], after["synced"])
+    if not turn.is_cut and "endIndex" in answer and not _says_ends(turn, answer):
+        return False
     if answer["code"] != _CODE.SUCCESS:
         return bool(answer["code"] == _CODE.INCONSISTENT_STATE and after["same"] < index)
     said = {"term": after["curr_term"], "index": index}
     return bool(kept >= index) and _says(answer, said)
+
+
+def _says_ends(turn: Turn, answer: Mapping[str, Any]) -> bool:
+    """Tell whether it says where the log begins, before or after what is cut then, and ends."""
+    begins = {has["begin"] + 1 for has in (turn.before, turn.after)}
+    return answer["beginIndex"] in begins and bool(answer["endIndex"] == turn.after.end)
 
 
 def _installed(turn: Turn, message: Mapping[str, Any], answer: Mapping[str, Any]) -> bool:

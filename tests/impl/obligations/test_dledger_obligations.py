@@ -203,6 +203,7 @@ VOTE, HEART_BEAT, PUSH = 51001, 51002, 51004
         ("beats answered", saying('"code":416', '"code":200')),
         ("pushes answered", saying('"code":406', '"code":200')),
         ("pushes answered", saying('"beginIndex":', '"beginIndex":9')),
+        ("pushes answered", saying('"endIndex":3,', '"endIndex":4,')),
         ("pushes answered", saying('"code":422,', '"code":422,"index":3,')),
         ("commits learned", without("committed")),
         ("requests answered", silent("voteResult")),
