@@ -3,7 +3,8 @@
 
 | obligation            | by when                                                                  |
 |-----------------------|--------------------------------------------------------------------------|
-| routes asked          | a period after the last answer, or when it waits no longer               |
+| routes asked          | a period after the last answer, or when it waits no longer; not before   |
+|                       | one of these                                                             |
 | routes taken          | in the step in which it hears which masters there are: it knows these    |
 | group taken           | in the step in which it hears who is in its group: it acts if it has the |
 |                       | smallest brokerId                                                        |
@@ -96,6 +97,7 @@ def _routes_asked(run: RecordedRun) -> Iterator[Due]:
         for at_ms, name in asked
     ]
     waits += [(one.at_ms, one.at_ms) for one in slave.seen if one.record.event == STARTED]
+    yield from _one_question(slave)
     for since_ms, free_ms in waits:
         by_ms = TimestampMs(free_ms + slave.settings["route_ms"])
         if run.runs_until_ms(slave.name, since_ms) > by_ms:
@@ -106,6 +108,21 @@ def _routes_asked(run: RecordedRun) -> Iterator[Due]:
                 what="ask again which masters there are",
                 done_ms=next((ms for ms, _ in asked if ms > since_ms), None),
             )
+
+
+def _one_question(slave: _Slave) -> Iterator[Due]:
+    """It asks only when it has heard an answer, waits for it no longer, or some request failed."""
+    waits, until_ms = "", 0
+    for one in slave.seen:
+        has_failed = one.record.event == "ResponseArrived" and not one.record.received
+        if one.begins_or_ends or has_failed or f"{waits}{RESPONSE}" in one.record.received:
+            waits = ""
+        for message in one.messages:
+            if message.code == NameServerCode.GET_ROUTEINFO_BY_TOPIC:
+                done = not waits or one.at_ms >= until_ms
+                yield due_in_step(one.record, "wait for the answer before it asks", is_done=done)
+                waits = message.id
+                until_ms = one.at_ms + slave.settings["request_timeout_ms"]
 
 
 def _routes_taken(run: RecordedRun) -> Iterator[Due]:

@@ -9,7 +9,7 @@
 |                  |            | and says who has stored it                                      |
 | halves asked for | a master   | in each of its periods, as long as a half message has not ended |
 | ends taken       | a master   | an END_TRANSACTION that commits, or rolls back, is on its disk  |
-|                  |            | when it flushes next                                            |
+|                  |            | when it flushes next; what is committed stands before that      |
 | pops come again  | a master   | when the time of a check point is up and nobody acknowledges,   |
 |                  |            | and not before                                                  |
 | checks answered  | a producer | in the step, by what it has decided                             |
@@ -168,20 +168,40 @@ def _ended(items: list[LogItem]) -> dict[int, TimestampMs]:
     return ended
 
 
+def _committed(items: list[LogItem]) -> set[str]:
+    """Return the half messages, by their keys, of which the log says that they have ended.
+
+    Not those that can be read only behind that: a log may be cut between the two.
+    """
+    halves = {item.place: item.of for item in items if item.kind == "half"}
+    readable, ended = set[str](), set[str]()
+    for item in items:
+        if item.kind == "read":
+            readable.add(item.of)
+        elif item.kind == "op":
+            keys = {halves[place] for place in map(int, item.of.split(",")) if place in halves}
+            ended |= keys & readable
+    return ended
+
+
 def _ends_taken(run: RecordedRun) -> Iterator[Due]:
     for master, settings in run.nodes_of("master").items():
         seen = seen_of(run, master)
         items = log_items(seen)
         ended = _ended(items)
         halves = {item.place: item for item in items if item.kind == "half"}
+        committed = _committed(items)
         for one in seen:
             for name in _ask_of(run, one, PutCode.END_TRANSACTION):
                 said = run.messages[name].fields
                 place = int(said["tranStateTableOffset"])
                 half, ended_ms = halves.get(place), ended.get(place)
-                is_known = half is not None and half.seen.at_ms <= one.at_ms
-                if not is_known or int(said["commitOrRollback"]) not in (COMMITTED, ROLLED_BACK):
+                how = int(said["commitOrRollback"])
+                if half is None or half.seen.at_ms > one.at_ms:
                     continue
+                if how not in (COMMITTED, ROLLED_BACK):
+                    continue
+                is_whole = how == ROLLED_BACK or half.of in committed
                 by_ms = TimestampMs(one.at_ms + settings["flush_ms"])
                 if run.runs_until_ms(master, one.at_ms) > by_ms:
                     yield Due(
@@ -190,7 +210,7 @@ def _ends_taken(run: RecordedRun) -> Iterator[Due]:
                         by_ms=by_ms,
                         what=f"take it that half message {said['msgId']} has ended",
                         of=said["msgId"],
-                        done_ms=ended_ms,
+                        done_ms=ended_ms if is_whole else None,
                     )
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 
-from rocketha.escape import master, pops, services, slave
+from rocketha.escape import master, pops, services, slave, transactions
 from rocketha.escape.events import (
     CheckDue,
     Done,
@@ -83,6 +83,22 @@ def test_a_master_that_is_down_and_does_not_come_back_owes_nothing() -> None:
 
 
 # ---- omissions ----
+
+
+def _asks_while_it_waits(patch: pytest.MonkeyPatch) -> None:
+    whole: Any = vars(slave)["_ask_route"]
+    patch.setattr(slave, "_ask_route", lambda state: whole(replace(state, asked=None)))
+
+
+def _ends_before_it_shows(patch: pytest.MonkeyPatch) -> None:
+    """Append that a half message has ended before the message that can be read."""
+    whole: Any = vars(transactions)["_ended"]
+
+    def ended(*given: Any, **named: Any) -> Any:
+        state, does = whole(*given, **named)
+        return state, does[::-1]
+
+    patch.setattr(transactions, "_ended", ended)
 
 
 def _drops_the_table_of_delays(event: Any, one: Any) -> Any:
@@ -211,6 +227,7 @@ def _says_that_all_are_committed(event: Any, one: Any) -> Any:
 
 OMISSIONS: Final[list[tuple[str, Patch]]] = [
     ("routes asked", sleeps(SlaveCore, RouteDue)),
+    ("routes asked", _asks_while_it_waits),
     ("routes taken", learns_nothing),
     ("routes taken", _takes_any_group_that_may_be_written_to),
     ("routes taken", _takes_whoever_is_shown_as_master),
@@ -241,6 +258,7 @@ OMISSIONS: Final[list[tuple[str, Patch]]] = [
     ("places in queues", changes(MasterCore, _stores_as_another_host)),
     ("halves asked for", sleeps(MasterCore, CheckDue)),
     ("ends taken", takes_no_end),
+    ("ends taken", _ends_before_it_shows),
     ("pops come again", sleeps(MasterCore, ReviveDue)),
     ("pops come again", _revives_too_early),
     ("checks answered", drops(ProducerCore, SendOneWay)),
