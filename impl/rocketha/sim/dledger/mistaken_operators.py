@@ -71,8 +71,8 @@ def _requests(member: Member, rng: Random, *, leads: bool) -> tuple[LeadershipTr
     )
     if leads and rng.randrange(4) == 0:
         return right, replace(right, transferee_id=others[-1])
-    if not leads and rng.randrange(2) == 0:
-        return (right,)
+    if not leads:
+        return (rng.choice((right, wrong[-1], rng.choice(wrong))),)
     return (rng.choice(wrong),)
 
 
