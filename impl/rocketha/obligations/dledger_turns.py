@@ -195,7 +195,8 @@ def forged(turn: Turn, settings: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 def is_unreadable(turn: Turn) -> bool:
     """Tell whether what began a turn is no request."""
-    return any(isinstance(x, dict) and x["is"] == "OutsiderHeard" for x in turn.records[0].heard)
+    heard = turn.records[0].heard
+    return any(isinstance(x, dict) and x.get("is") == "OutsiderHeard" for x in heard)
 
 
 def _from_outside(turn: Turn) -> Mapping[str, Any] | None:
