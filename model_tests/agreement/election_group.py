@@ -188,13 +188,13 @@ class Group:
             entries = tuple(sorted(Term(draw.randrange(4)) for _ in range(draw.randrange(3))))
             least = 0 if self._lost_terms else max(0, _end(entries))
             disk = TermAndVote(curr_term=Term(least + draw.randrange(2)))
-        node = Node(self._started(name, disk, entries).state, disk, entries)
+        node = Node(self._started(name, disk, entries), disk, entries)
         node.disk = node.state.member.kept
         return node
 
     def _started(
         self, name: str, disk: TermAndVote | None, entries: tuple[Term, ...]
-    ) -> ElectorStepped:
+    ) -> ElectorState:
         end = LogIndex(len(entries) - 1)
         return elector.started(self._configs[name], disk, end_index=end, end_term=_end(entries))
 
@@ -352,7 +352,7 @@ class Group:
     def _crash(self, name: str) -> GroupStep:
         """Cut the power of a node, and start it again with what its disk has."""
         node = self.nodes[name]
-        node.state = self._started(name, node.disk, node.entries).state
+        node.state = self._started(name, node.disk, node.entries)
         node.disk = replace(node.state.member.kept)
         node.restarts += 1
         node.answers = {}

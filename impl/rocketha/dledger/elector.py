@@ -34,8 +34,6 @@ from rocketha.dledger.state import (
     ElectorRequest,
     ElectorState,
     ElectorStepped,
-    KeepTermAndVote,
-    LedgerChanged,
     MaintainState,
     ParseResult,
     PreferredLeaderDue,
@@ -71,10 +69,8 @@ __all__ = ["next_timer_ms", "started", "step"]
 
 def started(
     config: DLedgerConfig, kept: TermAndVote | None, *, end_index: LogIndex, end_term: Term
-) -> ElectorStepped:
+) -> ElectorState:
     """Return a node that has just come up: with what its disk has, or None on an empty one.
-
-    A first start leaves a file behind, so that the next one is known for what it is.
 
     Spec: DLedger!Crash, DLedger!NextAfterCrash
     Source: MemberState.loadPersistentState
@@ -90,8 +86,7 @@ def started(
     )
     to_next = kept is not None and rules.next_after_crash()
     result = ParseResult.WAIT_TO_VOTE_NEXT if to_next else ParseResult.WAIT_TO_REVOTE
-    state = ElectorState(config=config, member=member, last_parse_result=result)
-    return ElectorStepped(state, () if kept else (KeepTermAndVote(kept=found),))
+    return ElectorState(config=config, member=member, last_parse_result=result)
 
 
 def step(state: ElectorState, event: ElectorEvent, *, now_ms: TimestampMs) -> ElectorStepped:
@@ -105,11 +100,6 @@ def step(state: ElectorState, event: ElectorEvent, *, now_ms: TimestampMs) -> El
             return _hear(state, event, now_ms=now_ms)
         case PreferredLeaderDue():
             return check_preferred_leader(state, event, now_ms=now_ms)
-        case LedgerChanged():
-            member = replace(
-                state.member, ledger_end_index=event.end_index, ledger_end_term=event.end_term
-            )
-            return ElectorStepped(replace(state, member=member))
         case _:
             assert_never(event)
 

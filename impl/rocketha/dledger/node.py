@@ -74,7 +74,6 @@ from rocketha.dledger.state import (
     Asked,
     ElectorEvent,
     KeepTermAndVote,
-    LedgerChanged,
     MaintainState,
     PreferredLeaderDue,
 )
@@ -107,13 +106,12 @@ def started(
 
     Spec: DLedger!Crash
     """
-    begun = elector.started(config, kept, end_index=log.end_index, end_term=log.end_term)
+    elected = elector.started(config, kept, end_index=log.end_index, end_term=log.end_term)
     pusher = PusherState(
         committed_index=snapshot_index,
         applied_index=snapshot_index,
         snapshot_index=snapshot_index,
     )
-    elected = begun.state
     if kept is not None and config.waits_after_restart:
         asks_from_ms = TimestampMs(now_ms + config.lease_ms)
         elected = replace(elected, next_time_to_request_vote_ms=asks_from_ms)
@@ -132,14 +130,14 @@ def step(
     """Take one event."""
     state = _with_ledger(state, log)
     match event:
-        case Started():
+        case Started():  # a first start leaves a file, so that the next one is known for what it is
             return NodeStepped(state, (KeepTermAndVote(kept=state.elector.member.kept),))
         case TimerFired():
             return _time_passed(state, now_ms=now_ms, log=log)
         case Answered(peer=peer):
             is_behind = state.pusher.water_marks.get(peer, NO_INDEX) < log.end_index
             return _elect(state, replace(event, is_behind=is_behind), now_ms=now_ms)
-        case MaintainState() | Asked() | PreferredLeaderDue() | LedgerChanged():
+        case MaintainState() | Asked() | PreferredLeaderDue():
             return _elect(state, event, now_ms=now_ms)
         case LeadershipBegun():
             return _begin_to_lead(state, now_ms=now_ms, log=log)

@@ -43,7 +43,6 @@ __all__ = [
     "ElectorState",
     "ElectorStepped",
     "KeepTermAndVote",
-    "LedgerChanged",
     "MaintainState",
     "ParseResult",
     "PreferredLeaderDue",
@@ -108,16 +107,7 @@ class PreferredLeaderDue:
     """Peer -> up to which entry it has acknowledged in this term."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LedgerChanged:
-    """The log ends elsewhere. Source: MemberState.updateLedgerIndexAndTerm"""
-
-    end_index: LogIndex
-    end_term: Term
-    """Of the entry there."""
-
-
-ElectorEvent: TypeAlias = MaintainState | Asked | Answered | PreferredLeaderDue | LedgerChanged
+ElectorEvent: TypeAlias = MaintainState | Asked | Answered | PreferredLeaderDue
 
 
 # ---- what it does ----
@@ -226,7 +216,6 @@ class Transfer:
 
     number: RequestNumber
     began_ms: TimestampMs
-    term: Term
     request: RequestId | None
     """Who waits to hear how it went; None: nobody."""
 

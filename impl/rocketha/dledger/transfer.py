@@ -123,7 +123,7 @@ def _hand_over(
         transfer_id=config.self_id,
         transferee_id=peer,
     )
-    transfer = Transfer(number=number, began_ms=now_ms, term=member.curr_term, request=request)
+    transfer = Transfer(number=number, began_ms=now_ms, request=request)
     member = replace(member, transferee=peer)
     state = replace(state, member=member, last_number=number, transfer=transfer)
     action = ElectorAction(ElectorActionName.TRANSFER_LEADERSHIP, peer)
@@ -148,7 +148,9 @@ def hear_of_transfer(state: ElectorState, event: Answered) -> ElectorStepped:
 def _end_transfer(
     state: ElectorState, transfer: Transfer, how: LeadershipTransferResponse
 ) -> ElectorStepped:
-    """A transfer is over; who still leads in its term takes entries again.
+    """A transfer is over; who still hands over takes entries again.
+
+    Who gave up its leadership meanwhile does not, though it may lead in the same term again.
 
     Spec: DLedger!GoOnLeading, DLedger!MayGoOn
     """
@@ -157,8 +159,8 @@ def _end_transfer(
         effects = (_answer(transfer.request, how),)
     state = replace(state, transfer=None)
     member = state.member
-    leads = member.is_leader and member.curr_term == transfer.term
-    if leads and state.config.rules.may_go_on():
+    hands_over = member.transferee is not None
+    if hands_over and state.config.rules.may_go_on():
         state = replace(state, member=replace(member, transferee=None))
         return ElectorStepped(state, effects, ElectorAction(ElectorActionName.GO_ON_LEADING))
     return ElectorStepped(state, effects)

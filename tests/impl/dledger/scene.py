@@ -17,7 +17,6 @@ from rocketha.dledger.state import (
     ElectorRequest,
     ElectorState,
     ElectorStepped,
-    LedgerChanged,
     MaintainState,
     ParseResult,
     RequestNumber,
@@ -70,8 +69,8 @@ def config(**changed: Any) -> DLedgerConfig:
 def candidate(term: int = 3, vote: str | None = None, **changed: Any) -> ElectorState:
     """A candidate that may ask for votes, with one entry, index 0 of term 2."""
     kept = TermAndVote(curr_term=Term(term), vote_leader=vote)
-    stepped = elector.started(config(**changed), kept, end_index=LogIndex(0), end_term=Term(2))
-    return replace(stepped.state, last_parse_result=ParseResult.WAIT_TO_REVOTE)
+    state = elector.started(config(**changed), kept, end_index=LogIndex(0), end_term=Term(2))
+    return replace(state, last_parse_result=ParseResult.WAIT_TO_REVOTE)
 
 
 def follower(term: int = 3, leads: str = "n1", **changed: Any) -> ElectorState:
@@ -92,8 +91,8 @@ def raised(state: ElectorState) -> bool:
 
 
 def log(state: ElectorState, index: int, term: int) -> ElectorState:
-    event = LedgerChanged(end_index=LogIndex(index), end_term=Term(term))
-    return take(state, event).state
+    member = replace(state.member, ledger_end_index=LogIndex(index), ledger_end_term=Term(term))
+    return replace(state, member=member)
 
 
 def take(state: ElectorState, event: ElectorEvent, after_ms: int = 0) -> ElectorStepped:

@@ -239,22 +239,20 @@ def test_who_has_a_leader_meanwhile_has_no_round_and_forgets_what_one_came_to() 
 # ---- starts ----
 
 
-def test_a_first_start_leaves_a_file_and_asks_in_the_first_term() -> None:
-    stepped = started(config(), None, end_index=LogIndex(-1), end_term=Term(-1))
+def test_a_node_that_starts_for_the_first_time_asks_in_the_first_term() -> None:
+    state = started(config(), None, end_index=LogIndex(-1), end_term=Term(-1))
 
-    assert stepped.effects == (KeepTermAndVote(kept=TermAndVote()),)
-    asks = requests_of(maintained(stepped.state))
+    asks = requests_of(maintained(state))
     assert {one.term for one in asks.values()} == {0}
     assert all(isinstance(one, VoteRequest) for one in asks.values())
 
 
 def test_a_node_that_was_here_before_goes_to_a_term_of_its_own_first() -> None:
     kept = TermAndVote(curr_term=Term(4), vote_leader="n0")
-    stepped = started(config(), kept, end_index=LogIndex(0), end_term=Term(4))
+    state = started(config(), kept, end_index=LogIndex(0), end_term=Term(4))
 
-    assert stepped.effects == ()
-    assert stepped.state.member.curr_vote_for == "n0"
-    stepped = maintained(stepped.state)
+    assert state.member.curr_vote_for == "n0"
+    stepped = maintained(state)
     assert name_of(stepped) is ElectorActionName.INCREASE_TERM
     assert stepped.effects == (KeepTermAndVote(kept=TermAndVote(curr_term=Term(5))),)
     assert {one.term for one in requests_of(maintained(stepped.state)).values()} == {5}

@@ -144,6 +144,21 @@ def test_who_leads_no_more_passes_on_how_it_went() -> None:
     assert (code_of(stepped), stepped.action) == (Code.SUCCESS, None)
 
 
+def test_who_leads_again_in_the_same_term_is_handing_over_no_more() -> None:
+    handed = handing()
+    state = maintained(handed).state  # heartbeats
+    two_leaders = beat_answer(Code.INCONSISTENT_LEADER)
+    for peer in ("n1", "n2"):
+        state = take(state, answered(state.last_number, peer, two_leaders)).state
+    assert state.member.role is Role.CANDIDATE
+    state = maintained(state, 1_000).state
+    state = take(state, answered(state.last_number, "n2", vote_answer(VoteResult.ACCEPT))).state
+    assert (state.member.role, state.member.curr_term) == (Role.LEADER, 3)
+
+    stepped = take(state, answered(handed.last_number, "n1", said(Code.SUCCESS)))
+    assert (code_of(stepped), stepped.action) == (Code.SUCCESS, None)
+
+
 # ---- who is preferred ----
 
 
