@@ -146,6 +146,8 @@ def _owed(turn: Turn, asked: Mapping[str, Any], settings: Mapping[str, Any]) -> 
             return {"code": _CODE.INCONSISTENT_LEADER}
         case "HeartBeatRequest":
             return {"code": _CODE.UNKNOWN_MEMBER, "term": has["curr_term"]}
+        case _ if leader == turn.node:
+            return {"code": _CODE.NOT_FOLLOWER, "term": asked["term"], "count": 0}
         case _:
             entries = asked["entries"]
             is_next = bool(entries) and entries[0]["index"] > has["same"]

@@ -15,6 +15,8 @@
 |                    |                                          | to all others                    |
 | pushes go on       | a follower has answered a push of the    | the next one: TRUNCATE, COMPARE  |
 |                    | newer generation                         | further in front, or APPEND      |
+|                    | or has refused none since entries are    | no COMPARE                       |
+|                    | appended                                 |                                  |
 |                    | or says that its log ends with what was  | no TRUNCATE, as releases up to   |
 |                    | compared, in the older generation        | 0.3.2                            |
 | entries pushed     | a leader writes one                      | it goes to who has all before it |
@@ -86,6 +88,8 @@ class _Peer:
     """The next entry to append; None: it is not known yet."""
     mark: int = _NONE
     """What it has acknowledged."""
+    may_compare: bool = True
+    """It has perhaps refused a push since it was compared with last."""
     rests_until: int | None = None
     """Nothing is pushed to it before the leader's clock shows this: it has refused a push."""
     perhaps_since: set[int] = field(default_factory=set)
@@ -148,6 +152,8 @@ class Duties:
             if one is not None and one.rests_until is not None and code in _PUSHES:
                 yield RESTED, turn.shows_ms >= one.rests_until
                 one.rests_until = None
+            if one is not None and one.kind == "APPEND" and body.get("type") == "COMPARE":
+                yield GO_ON, one.may_compare
             self._note_push(turn, code, peer, body, name)
 
     # ---- whatever it is ----
@@ -274,7 +280,7 @@ class Duties:
         if kind != one.kind or kind != "APPEND" or again:
             one.begin_again()
         one.forget_before(turn.shows_ms - self.settings["max_push_time_out_ms"])
-        one.kind = kind
+        one.kind, one.may_compare = kind, one.may_compare and kind != "COMPARE"
         one.waits_for[name] = turn.shows_ms
         one.next = entries[-1]["index"] + 1 if entries else None
 
@@ -284,7 +290,9 @@ class Duties:
             if heard is None:  # nobody knows which request will not be answered
                 for one in self._peers.values():
                     one.lose_track()
+                    one.may_compare |= bool(turn.records[0].received)
             elif heard.code in _PUSHES and heard.peer in self._peers:
+                self._peers[heard.peer].may_compare |= heard.body["code"] != _SUCCESS
                 due = list(self._answered(turn, heard, self._peers[heard.peer]))
                 if not self.settings["legacy_push"]:
                     yield from due

@@ -7,6 +7,7 @@
 | ... of another leader of its term              | INCONSISTENT_LEADER                       |
 | a request for a vote of who is no member       | REJECT_UNKNOWN_LEADER                     |
 | ... of the member itself                       | REJECT_UNEXPECTED_LEADER                  |
+| a push of a leader to itself                   | NOT_FOLLOWER                              |
 | an APPEND without entries, INSTALL_SNAPSHOT as | UNEXPECTED_ARGUMENT                       |
 | a push; an entry that is too large, of a later |                                           |
 | term, or of one before that of the last entry  |                                           |
@@ -81,12 +82,14 @@ def _of_elections(member: Member) -> Iterator[DLedgerRequest]:
 
 
 def _pushes(member: Member) -> Iterator[DLedgerRequest]:
-    """Yield what its leader never pushes to a follower."""
+    """Yield what its leader never pushes to a follower, nor a leader to itself."""
     elector, pusher, store = member.state.elector.member, member.state.pusher, member.files().store
-    if not elector.is_follower or elector.leader_id is None or member.config.legacy_push:
+    if elector.leader_id is None or member.config.legacy_push:
         return
     push = PushEntryRequest(**_base(member, elector.leader_id), kind=PushType.APPEND)
     yield push
+    if elector.is_leader:
+        return
     yield replace(push, kind=PushType.INSTALL_SNAPSHOT)
     if pusher.same_index == store.end_index:
         following, term = LogIndex(store.end_index + 1), elector.curr_term
