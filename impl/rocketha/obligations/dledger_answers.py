@@ -146,15 +146,17 @@ def _owed(turn: Turn, asked: Mapping[str, Any], settings: Mapping[str, Any]) -> 
             return {"code": _CODE.INCONSISTENT_LEADER}
         case "HeartBeatRequest":
             return {"code": _CODE.UNKNOWN_MEMBER, "term": has["curr_term"]}
-        case _ if leader == turn.node:
-            return {"code": _CODE.NOT_FOLLOWER, "term": asked["term"], "count": 0}
         case _:
             entries = asked["entries"]
+            said = {"term": asked["term"], "count": len(entries)}
+            refusal = _refusal(has, {"term": asked["term"], "leaderId": leader})
+            if refusal is not None:
+                return {"code": refusal, **said}
             is_next = bool(entries) and entries[0]["index"] > has["same"]
             is_cut = asked["kind"] == PushType.TRUNCATE.value
             is_wrong = is_next or not (entries or is_cut)
             code = _CODE.UNEXPECTED_ARGUMENT if is_wrong else _CODE.INCONSISTENT_STATE
-            return {"code": code, "term": asked["term"], "count": len(entries)}
+            return {"code": code, **said}
 
 
 # ---- votes ----

@@ -98,6 +98,11 @@ def test_a_start_keeps_term_and_vote_and_knows_what_the_snapshot_has() -> None:
     assert node.next_timer_ms(state) == 0
 
 
+def test_a_first_start_leaves_a_file() -> None:
+    first = take(node.started(config(), None, log()), Started(), log())
+    assert first.effects == (KeepTermAndVote(kept=TermAndVote()),)
+
+
 def test_who_was_up_before_may_wait_for_a_leader_before_it_goes_to_the_next_term() -> None:
     kept = TermAndVote(curr_term=Term(4), vote_leader="n2")
     waits = config(waits_after_restart=True, heart_beat_time_interval_ms=200, max_heart_beat_leak=3)
